@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of schema.sql, embedded at build time. Only the writer has it. */
+#ifndef TF_CATALOG_SCHEMA_H
+#define TF_CATALOG_SCHEMA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const char tf_catalog_schema[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   inputs -> ranks tune and capture -> catalog -> temporary file -> fresh ranks check it -> published
+ *
+ * A failure anywhere leaves the file of that name as it was; the temporary file goes with the writer.
+ */
+#include "prepare/export/export.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "catalog/catalog_read.h"
+#include "packages/container_write.h"
+#include "prepare/export/job_watch.h"
+#include "prepare/export/package_check.h"
+#include "prepare/export/topology_choice.h"
+
+#define WORKLOAD_DEFAULT "decode-window"
+/* All phases of a job are bounded one by one; this bounds their sum. */
+#define JOB_TIMEOUTS 600
+
+struct inputs {
+	struct tf_workload workload;
+	struct tf_ladder ladder;
+};
+
+static void inputs_fini(struct inputs *inputs)
+{
+	tf_workload_fini(&inputs->workload);
+	tf_ladder_fini(&inputs->ladder);
+}
+
+static enum tf_status load_inputs(const struct tf_export_options *options, struct inputs *inputs,
+	struct tf_export_result *result, struct tf_error *err)
+{
+	TF_TRY(tf_workload_load(
+		options->workload ? options->workload : WORKLOAD_DEFAULT, &inputs->workload, err));
+	if (options->capacities)
+		TF_TRY(tf_workload_restrict(&inputs->workload, options->capacities, err));
+	TF_TRY(tf_topology_choose(options->device, options->topology, options->world, result->device,
+		sizeof(result->device), result->topology, sizeof(result->topology), err));
+	if (options->ladder)
+		return tf_ladder_load_file(options->ladder, &inputs->ladder, err);
+	return tf_ladder_builtin(result->topology, &inputs->ladder, err);
+}
+
+static enum tf_status read_catalog(int fd, struct tf_export_result *result, struct tf_error *err)
+{
+	void *to;
+	size_t have = 0;
+
+	TF_TRY(tf_bytes_extend(&result->catalog, result->job.catalog_bytes, &to, err));
+	while (have < result->job.catalog_bytes) {
+		ssize_t got = pread(fd, (char *)to + have, result->job.catalog_bytes - have, (off_t)have);
+
+		if (got <= 0)
+			return TF_FAIL_ERRNO(err, "cannot take the catalog over");
+		have += (size_t)got;
+	}
+	return tf_catalog_read(result->catalog.data, result->catalog.size,
+		TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &result->program, err);
+}
+
+static enum tf_status run_ranks(const struct tf_export_options *options, const struct inputs *inputs,
+	struct tf_export_result *result, struct tf_error *err)
+{
+	struct tf_rank_job job = {
+		.workload = &inputs->workload,
+		.ladder = &inputs->ladder,
+		.device = result->device,
+		.timeout_ns = options->timeout_ns,
+		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
+	};
+	int64_t begin = tf_now_ns();
+	enum tf_status status;
+
+	if (job.catalog_fd < 0)
+		return TF_FAIL_ERRNO(err, "cannot create a memory file for the catalog");
+	status = tf_job_run(options->world, tf_rank_job_run, &job,
+		tf_deadline_after(JOB_TIMEOUTS * options->timeout_ns), options->progress, options->progress_user,
+		options->interrupted, &result->job, sizeof(result->job), err);
+	result->tune_ns = tf_now_ns() - begin;
+	if (status == TF_OK)
+		status = read_catalog(job.catalog_fd, result, err);
+	close(job.catalog_fd);
+	return status;
+}
+
+static enum tf_status check_options(const struct tf_export_options *options, struct tf_error *err)
+{
+	if (options->world < TF_WORLD_MIN || options->world > TF_WORLD_MAX)
+		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are", options->world,
+			TF_WORLD_MIN, TF_WORLD_MAX);
+	return TF_OK;
+}
+
+enum tf_status tf_tune_only(
+	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+{
+	struct inputs inputs = {0};
+	enum tf_status status;
+	int64_t begin = tf_now_ns();
+
+	TF_TRY(check_options(options, err));
+	status = load_inputs(options, &inputs, result, err);
+	if (status == TF_OK)
+		status = run_ranks(options, &inputs, result, err);
+	inputs_fini(&inputs);
+	result->total_ns = tf_now_ns() - begin;
+	return status;
+}
+
+static enum tf_status choose_path(
+	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+{
+	const char *workload = tf_program_identity(&result->program, "workload");
+
+	result->path = options->out_path
+		? tf_strdup(options->out_path)
+		: tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
+	if (!result->path)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the package's name");
+	return TF_OK;
+}
+
+static enum tf_status write_and_check(const struct tf_export_options *options, struct tf_export_result *result,
+	struct tf_package_writer *writer, struct tf_error *err)
+{
+	int64_t begin = tf_now_ns();
+
+	TF_TRY(tf_package_writer_add(
+		writer, "catalog.sqlite", result->catalog.data, result->catalog.size, err));
+	TF_TRY(tf_package_writer_seal(writer, err));
+	result->write_ns = tf_now_ns() - begin;
+	begin = tf_now_ns();
+	TF_TRY(tf_package_check_fresh(tf_package_writer_path(writer), options->world, result->device,
+		options->timeout_ns, options->interrupted, err));
+	result->check_ns = tf_now_ns() - begin;
+	begin = tf_now_ns();
+	TF_TRY(tf_package_writer_publish(writer, &result->file_bytes, result->digest, err));
+	result->publish_ns = tf_now_ns() - begin;
+	return TF_OK;
+}
+
+enum tf_status tf_export(
+	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+{
+	struct tf_package_writer *writer = NULL;
+	int64_t begin = tf_now_ns();
+	enum tf_status status;
+
+	TF_TRY(tf_tune_only(options, result, err));
+	TF_TRY(choose_path(options, result, err));
+	status = tf_package_writer_create(result->path, &writer, err);
+	if (status == TF_OK)
+		status = write_and_check(options, result, writer, err);
+	tf_package_writer_destroy(writer);
+	result->total_ns = tf_now_ns() - begin;
+	return status;
+}
+
+void tf_export_result_fini(struct tf_export_result *result)
+{
+	tf_program_fini(&result->program);
+	tf_bytes_fini(&result->catalog);
+	tf_free(result->path);
+	memset(result, 0, sizeof(*result));
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 1. Every rank builds the whole program by itself; the catalogs' digests must be equal before rank 0's is taken.
+ * 2. The preparation's memory is released, and the release timed, before the job reports done.
+ */
+#include "prepare/export/rank_job.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/deadline.h"
+#include "catalog/catalog_write.h"
+#include "prepare/tune/plan.h"
+#include "runtime/collective/collective.h"
+#include "runtime/link/channel.h"
+
+#define WORD_TIMEOUT_NS (2 * TF_NS_PER_S)
+
+struct job {
+	const struct tf_rank_job *asked;
+	struct tf_link *link;
+	int command_fd;
+	struct tf_program program;
+	struct tf_bench_rank rank;
+	struct tf_bytes catalog;
+	struct tf_job_done done;
+};
+
+static enum tf_status say(int fd, enum tf_job_word word, const void *data, size_t bytes, struct tf_error *err)
+{
+	return tf_channel_send(fd, (uint16_t)word, 0, data, bytes, tf_deadline_after(WORD_TIMEOUT_NS), err);
+}
+
+/* Progress is a courtesy: a parent that does not read it must not fail the job. */
+static void tell_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	struct job *job = user;
+	struct tf_job_progress progress = {.done = done, .total = total};
+
+	snprintf(progress.what, sizeof(progress.what), "%s", what);
+	(void)!say(job->command_fd, TF_JOB_PROGRESS, &progress, sizeof(progress), NULL);
+}
+
+static enum tf_status open_device(struct job *job, struct tf_device_properties *properties, struct tf_error *err)
+{
+	tf_collective_register_host();
+	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));
+	TF_TRY(job->rank.ops->open(0, &job->rank.device, err));
+	job->rank.ops->properties(job->rank.device, properties);
+	return TF_OK;
+}
+
+static enum tf_status plan(struct job *job, struct tf_error *err)
+{
+	struct tf_device_properties properties;
+	const char *const *row = job->asked->identity;
+
+	TF_TRY(open_device(job, &properties, err));
+	TF_TRY(tf_plan(job->asked->workload, job->asked->ladder, &properties, tf_link_world(job->link),
+		&job->program, err));
+	for (; row && row[0]; row += 2)
+		TF_TRY(tf_program_set_identity(&job->program, row[0], row[1], err));
+	job->done.segment_bytes = job->program.layout.segment_bytes;
+	return TF_OK;
+}
+
+static enum tf_status open_rank(struct job *job, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	int64_t begin = tf_now_ns();
+
+	job->rank.link = job->link;
+	job->rank.timeout_ns = job->asked->timeout_ns;
+	job->rank.program = &job->program;
+	job->rank.progress = tf_link_rank(job->link) == 0 ? tell_progress : NULL;
+	job->rank.progress_user = job;
+	(void)!plan(job, &local);
+	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(job->asked->timeout_ns), err));
+	TF_TRY(tf_bench_rank_open(&job->rank, err));
+	job->done.open_ns = tf_now_ns() - begin;
+	return TF_OK;
+}
+
+static enum tf_status capture_steps(struct job *job, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	int64_t begin = tf_now_ns();
+
+	(void)!tf_capture_step_graphs(&job->rank, &local);
+	job->done.steps_capture_ns = tf_now_ns() - begin;
+	return tf_link_agree_ok(job->link, &local, tf_deadline_after(job->asked->timeout_ns), err);
+}
+
+static enum tf_status write_all(int fd, const uint8_t *data, size_t size, struct tf_error *err)
+{
+	while (size) {
+		ssize_t wrote = write(fd, data, size);
+
+		if (wrote <= 0)
+			return TF_FAIL_ERRNO(err, "cannot hand the catalog over");
+		data += wrote;
+		size -= (size_t)wrote;
+	}
+	return TF_OK;
+}
+
+static enum tf_status make_catalog(struct job *job, struct tf_error *err)
+{
+	uint8_t digest[TF_DIGEST_BYTES] = {0};
+	struct tf_error local = {0};
+	int64_t begin = tf_now_ns(), bound = 10 * job->asked->timeout_ns;
+
+	if (tf_catalog_write(&job->program, &job->catalog, &local) == TF_OK)
+		crypto_hash_sha256(digest, job->catalog.data, job->catalog.size);
+	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(bound), err));
+	TF_TRY(tf_link_agree_equal(
+		job->link, "the catalog", digest, sizeof(digest), tf_deadline_after(bound), err));
+	if (tf_link_rank(job->link) == 0) {
+		TF_TRY(write_all(job->asked->catalog_fd, job->catalog.data, job->catalog.size, err));
+		job->done.catalog_bytes = job->catalog.size;
+	}
+	job->done.catalog_ns = tf_now_ns() - begin;
+	return TF_OK;
+}
+
+static enum tf_status run(struct job *job, struct tf_error *err)
+{
+	TF_TRY(open_rank(job, err));
+	TF_TRY(tf_tune(&job->rank, &job->done.aggregate, &job->done.tune, err));
+	TF_TRY(capture_steps(job, err));
+	return make_catalog(job, err);
+}
+
+int tf_rank_job_run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
+{
+	struct job job = {.asked = user, .link = link, .command_fd = command_fd};
+	struct tf_error err = {0};
+	enum tf_status status = run(&job, &err);
+	int64_t begin = tf_now_ns();
+
+	(void)rank;
+	tf_bench_rank_close(&job.rank);
+	job.done.release_ns = tf_now_ns() - begin;
+	tf_program_fini(&job.program);
+	tf_bytes_fini(&job.catalog);
+	if (status == TF_OK)
+		status = say(command_fd, TF_JOB_DONE, &job.done, sizeof(job.done), &err);
+	else
+		(void)!say(command_fd, TF_JOB_FAILED, &err, sizeof(err), NULL);
+	return tf_status_exit(status);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a rank for preparation, and enqueuing calls on it. */
+#include "prepare/tune/bench_rank.h"
+
+#include <string.h>
+
+#include "base/deadline.h"
+#include "prepare/tune/plan.h"
+#include "runtime/collective/collective.h"
+#include "runtime/collective/startup.h"
+
+static int64_t bound(const struct tf_bench_rank *rank)
+{
+	return tf_deadline_after(rank->timeout_ns);
+}
+
+static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	TF_TRY(rank->ops->stream_create(rank->device, &rank->stream, err));
+	TF_TRY(tf_rebuild_modules_load(
+		rank->program, rank->ops, rank->device, NULL, &rank->modules, err));
+	rank->target = (struct tf_rebuild_target){
+		.ops = rank->ops,
+		.device = rank->device,
+		.window = tf_rank_window_view(&rank->window),
+		.kernels = rank->modules.kernels,
+	};
+	return TF_OK;
+}
+
+enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	const struct tf_layout *layout = &rank->program->layout;
+	struct tf_error local = {0};
+
+	TF_TRY(tf_rank_window_reserve(
+		rank->ops, rank->device, rank->link, layout, 0, bound(rank), &rank->window, err));
+	TF_TRY(tf_rank_window_connect(&rank->window, rank->device, rank->link, layout, bound(rank), err));
+	(void)!load_kernels(rank, &local);
+	TF_TRY(tf_link_agree_ok(rank->link, &local, bound(rank), err));
+	return tf_bench_rank_reset(rank, err);
+}
+
+void tf_bench_rank_close(struct tf_bench_rank *rank)
+{
+	tf_rebuild_modules_unload(&rank->modules);
+	if (rank->stream)
+		rank->ops->stream_destroy(rank->stream);
+	tf_rank_window_close(&rank->window);
+	if (rank->ops)
+		rank->ops->close(rank->device);
+	memset(rank, 0, sizeof(*rank));
+}
+
+struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank)
+{
+	return tf_rank_window_at(&rank->window, 0, rank->program->layout.control_off);
+}
+
+/* The first barrier lets every rank finish with the old state before anyone clears it. */
+enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	TF_TRY(tf_link_barrier(rank->link, bound(rank), err));
+	tf_protocol_reset(tf_rank_window_at(&rank->window, 0, 0), &rank->program->layout, rank->window.rank,
+		rank->window.world, (uint64_t)rank->timeout_ns, 0);
+	return tf_link_barrier(rank->link, bound(rank), err);
+}
+
+static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uint32_t ctas, uint32_t threads,
+	const void *args, uint32_t args_bytes, struct tf_error *err)
+{
+	uint32_t index = tf_plan_kernel(rank->program, kernel);
+	struct tf_launch_call call = {
+		.grid = {ctas, 1, 1},
+		.block = {threads, 1, 1},
+		.args = args,
+		.args_bytes = args_bytes,
+	};
+
+	if (index == TF_PROGRAM_NONE)
+		return TF_FAIL(err, TF_E_INTERNAL, "the plan lacks the kernel '%s'", kernel);
+	call.kernel = rank->target.kernels[index];
+	return rank->ops->stream_launch(rank->stream, &call, err);
+}
+
+enum tf_status tf_bench_rank_launch(
+	struct tf_bench_rank *rank, uint32_t slot, uint32_t pair, const uint32_t *mask, struct tf_error *err)
+{
+	const struct tf_program *program = rank->program;
+	const struct tf_group_candidate *entry = &program->candidates[slot];
+	const struct tf_group *group = &program->groups[entry->group];
+	uint32_t input = tf_plan_buffer(program, entry->group, pair, TF_BUFFER_INPUT);
+	uint32_t output = tf_plan_buffer(program, entry->group, pair, TF_BUFFER_OUTPUT);
+	struct tf_collective_args args;
+
+	tf_collective_args_fill(&args, &program->layout, group, entry->group, &entry->candidate,
+		rank->window.base, rank->window.rank, rank->window.world,
+		tf_rank_window_at(&rank->window, 0, program->buffers[input].segment_off),
+		tf_rank_window_at(&rank->window, 0, program->buffers[output].segment_off), mask);
+	return launch(rank,
+		tf_collective_kernel_name(group->op, entry->candidate.algorithm, entry->candidate.writer),
+		entry->candidate.ctas, entry->candidate.threads, &args, sizeof(args), err);
+}
+
+enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel, uint32_t slot,
+	uint32_t pass, struct tf_error *err)
+{
+	struct tf_startup_args args = {
+		.startup_off = rank->program->layout.startup_off,
+		.rank = rank->window.rank,
+		.world = rank->window.world,
+		.slot = slot,
+		.pass = pass,
+	};
+
+	for (uint32_t peer = 0; peer < rank->window.world; peer++)
+		args.control[peer] = tf_rank_window_at(&rank->window, peer, rank->program->layout.control_off);
+	return launch(rank, kernel, 1, 1, &args, sizeof(args), err);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A rank at preparation: its device, window, stream and loaded kernels, and the program in the making. What tuning,
+ * capture and export share; the memory in it is released before export ends.
+ */
+#ifndef TF_PREPARE_TUNE_BENCH_RANK_H
+#define TF_PREPARE_TUNE_BENCH_RANK_H
+
+#include "catalog/program.h"
+#include "runtime/collective/control.h"
+#include "runtime/graph/rebuild.h"
+#include "runtime/graph/rebuild_modules.h"
+#include "runtime/link/link.h"
+#include "runtime/session/rank_window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called on rank 0 only: `done` of `total` units of `what` ("verify", "sample") are finished. */
+typedef void (*tf_progress_fn)(void *user, const char *what, uint64_t done, uint64_t total);
+
+struct tf_bench_rank {
+	struct tf_link *link; /* borrowed */
+	int64_t timeout_ns;
+	struct tf_program *program; /* borrowed, planned */
+	const struct tf_device_ops *ops;
+	struct tf_device *device;
+	struct tf_stream *stream;
+	struct tf_rank_window window;
+	struct tf_rebuild_modules modules;
+	struct tf_rebuild_target target;
+	tf_progress_fn progress; /* or NULL */
+	void *progress_user;
+};
+
+/*
+ * Opens the window for program->layout on an opened device and loads the kernels. `rank` holds link, timeout_ns, program, ops and
+ * device already (device is taken). Collective; all ranks succeed or fail together.
+ */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err);
+void tf_bench_rank_close(struct tf_bench_rank *rank);
+
+struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank);
+
+/* Protocol memory back to its first state, then a fence across ranks. Collective. */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err);
+
+/* Enqueues one call of a group by candidate `slot` on operand pair `pair`. `mask` may be NULL. */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_launch(
+	struct tf_bench_rank *rank, uint32_t slot, uint32_t pair, const uint32_t *mask, struct tf_error *err);
+
+/* Enqueues a kernel of the startup graph by name with its argument struct. */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel, uint32_t slot,
+	uint32_t pass, struct tf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

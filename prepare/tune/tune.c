@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running the startup graph and reading what it decided.
+ *
+ * 1. The graph that samples is the graph that ships: it is rebuilt from the program, as a loading runtime does.
+ * 2. What lands in the program is read from one rank's storage, but all ranks compare digests of it first.
+ * 3. No number is made up: a candidate without samples keeps -1.
+ */
+#include "prepare/tune/tune.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "prepare/tune/verify.h"
+#include "runtime/collective/collective.h"
+#include "runtime/collective/startup.h"
+
+/* One launch may take this many timeouts: it holds tens of thousands of bounded waits. */
+#define SAMPLE_TIMEOUTS 150
+
+struct startup_view {
+	const struct tf_startup_header *header;
+	const uint64_t *maximum; /* (2, slots, passes) */
+	const uint8_t *slowest;
+	const struct tf_startup_group *groups;
+	const uint32_t *mask;
+};
+
+static struct startup_view view_of(const struct tf_bench_rank *rank)
+{
+	const struct tf_program *program = rank->program;
+	const uint8_t *start = tf_rank_window_at(&rank->window, 0, program->layout.startup_off);
+	uint64_t mask, maximum, slowest, groups;
+
+	tf_startup_places(
+		program->group_count, program->candidate_count, &mask, NULL, &maximum, &slowest, &groups);
+	return (struct startup_view){
+		.header = (const struct tf_startup_header *)start,
+		.mask = (const uint32_t *)(start + mask),
+		.maximum = (const uint64_t *)(start + maximum),
+		.slowest = start + slowest,
+		.groups = (const struct tf_startup_group *)(start + groups),
+	};
+}
+
+static enum tf_status keep_one_candidate(const struct tf_program *program, struct tf_error *err)
+{
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		uint32_t alive = 0;
+
+		for (uint32_t slot = 0; slot < program->candidate_count; slot++)
+			alive += program->candidates[slot].group == g &&
+				program->candidates[slot].state != TF_CANDIDATE_STRUCK;
+		if (!alive)
+			return TF_FAIL(err, TF_E_INVALID,
+				"group '%s' at capacity %u keeps no candidate: all were struck out, the first because: %s",
+				program->groups[g].name, program->groups[g].capacity,
+				program->candidates[program->selectors[g]].reason);
+	}
+	return TF_OK;
+}
+
+/* One launch, then all ranks tell whether theirs went through: a fault anywhere is everyone's. */
+static enum tf_status launch_startup(
+	struct tf_bench_rank *rank, struct tf_exec *exec, int64_t *out_ns, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	int64_t begin = tf_now_ns(), bound = SAMPLE_TIMEOUTS * rank->timeout_ns;
+
+	if (rank->ops->stream_graph(rank->stream, exec, &local) == TF_OK &&
+		rank->ops->stream_wait(rank->stream, tf_deadline_after(bound), &local) == TF_OK)
+		(void)!tf_fault_to_error(tf_bench_rank_control(rank), rank->program, &local);
+	*out_ns = tf_now_ns() - begin;
+	if (local.status != TF_OK)
+		tf_collective_abort(
+			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+	return tf_link_agree_ok(rank->link, &local, tf_deadline_after(bound), err);
+}
+
+static const uint64_t *row_of(const struct startup_view *view, uint32_t stage, uint32_t slot)
+{
+	return view->maximum + ((size_t)(stage - 1) * view->header->slot_count + slot) * TF_PASSES;
+}
+
+static enum tf_status collect_samples(
+	struct tf_program *program, const struct startup_view *view, struct tf_error *err)
+{
+	uint32_t cells = 2 * program->candidate_count * TF_PASSES;
+
+	program->samples = tf_calloc(cells, sizeof(program->samples[0]));
+	if (!program->samples)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u samples", cells);
+	for (uint32_t slot = 0; slot < program->candidate_count; slot++) {
+		for (uint32_t stage = 1; stage <= 2; stage++) {
+			const uint64_t *row = row_of(view, stage, slot);
+
+			for (uint32_t pass = 0; pass < TF_PASSES && row[pass] != TF_NS_NONE; pass++)
+				program->samples[program->sample_count++] = (struct tf_sample){
+					.group_candidate = slot,
+					.stage = (uint8_t)stage,
+					.pass = (uint8_t)pass,
+					.slowest_rank = view->slowest[row - view->maximum + pass],
+					.ns = (int64_t)row[pass],
+				};
+		}
+	}
+	return TF_OK;
+}
+
+/* Medians and intervals of the stages in which the candidate was sampled. */
+static void collect_statistics(struct tf_group_candidate *entry, const struct startup_view *view, uint32_t slot)
+{
+	for (uint32_t stage = 1; stage <= 2; stage++) {
+		const uint64_t *row = row_of(view, stage, slot);
+		uint64_t median, low, high;
+		int whole = 1;
+
+		for (uint32_t pass = 0; pass < TF_PASSES; pass++)
+			whole &= row[pass] != TF_NS_NONE;
+		if (!whole)
+			continue;
+		tf_order_statistics(row, &median, &low, &high);
+		entry->stage_median_ns[stage - 1] = (int64_t)median;
+		entry->stage_low_ns[stage - 1] = (int64_t)low;
+		entry->stage_high_ns[stage - 1] = (int64_t)high;
+	}
+}
+
+/* Why a candidate ended as it did, in words that stand beside the numbers. */
+static void explain(struct tf_group_candidate *entry, const struct tf_group_candidate *picked)
+{
+	int64_t own = entry->stage_median_ns[1], best = picked->stage_median_ns[1];
+
+	if (entry->state == TF_CANDIDATE_STRUCK)
+		return;
+	if (entry == picked) {
+		snprintf(entry->reason, sizeof(entry->reason),
+			"picked: earliest rung that no survivor beats by 2 %% in median and 16 of 21 passes");
+	} else if (own >= 0) {
+		entry->state = TF_CANDIDATE_SURVIVED;
+		snprintf(entry->reason, sizeof(entry->reason), own < best
+				? "survived; %" PRId64 " ns is within the tie of the pick's %" PRId64 " ns, which is an earlier rung"
+				: "survived; %" PRId64 " ns against the pick's %" PRId64 " ns",
+			own, best);
+	} else {
+		snprintf(entry->reason, sizeof(entry->reason),
+			"first stage: interval from %" PRId64 " ns lies above the best, or more than 8 overlap it",
+			entry->stage_low_ns[0]);
+	}
+}
+
+static void collect_picks(struct tf_program *program, const struct startup_view *view)
+{
+	for (uint32_t slot = 0; slot < program->candidate_count; slot++)
+		collect_statistics(&program->candidates[slot], view, slot);
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		uint32_t first = view->groups[g].first_slot;
+		struct tf_group_candidate *picked = &program->candidates[view->groups[g].selector];
+
+		program->selectors[g] = view->groups[g].selector;
+		picked->state = TF_CANDIDATE_PICKED;
+		for (uint32_t i = 0; i < view->groups[g].slot_count; i++)
+			explain(&program->candidates[first + i], picked);
+	}
+}
+
+/* Selectors and samples as one number, compared between ranks before anything is believed. */
+static enum tf_status agree(struct tf_bench_rank *rank, const struct startup_view *view, struct tf_error *err)
+{
+	const struct tf_program *program = rank->program;
+	uint64_t digest[2] = {TF_FNV_START, TF_FNV_START};
+	size_t cells = 2 * (size_t)program->candidate_count * TF_PASSES;
+
+	for (uint32_t g = 0; g < program->group_count; g++)
+		digest[0] = tf_fnv64(digest[0], &view->groups[g].selector, sizeof(view->groups[g].selector));
+	digest[1] = tf_fnv64(digest[1], view->maximum, cells * sizeof(view->maximum[0]));
+	return tf_link_agree_equal(rank->link, "the digest of selectors and samples", digest, sizeof(digest),
+		tf_deadline_after(rank->timeout_ns), err);
+}
+
+static enum tf_status sample(struct tf_bench_rank *rank, struct tf_exec *exec, struct tf_tune_times *times,
+	struct tf_error *err)
+{
+	void *storage = tf_rank_window_at(&rank->window, 0, rank->program->layout.startup_off);
+
+	tf_startup_prepare(storage, rank->program);
+	TF_TRY(tf_bench_rank_reset(rank, err));
+	for (uint32_t stage = 0; stage < 2; stage++) {
+		TF_TRY(launch_startup(rank, exec, &times->sample_ns[stage], err));
+		if (rank->progress)
+			rank->progress(rank->progress_user, "sample", stage + 1, 2);
+	}
+	return TF_OK;
+}
+
+static enum tf_status capture_and_sample(
+	struct tf_bench_rank *rank, struct tf_tune_times *times, struct tf_error *err)
+{
+	struct tf_exec *exec = NULL;
+	struct tf_error local = {0};
+	enum tf_status status;
+	int64_t begin = tf_now_ns();
+
+	if (tf_capture_startup_graph(rank, &local) == TF_OK)
+		(void)!tf_graph_rebuild(
+			rank->program, rank->program->graph_count - 1, &rank->target, &exec, &local);
+	times->capture_ns = tf_now_ns() - begin;
+	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(10 * rank->timeout_ns), err);
+	if (status == TF_OK) {
+		times->nodes = rank->program->graphs[rank->program->graph_count - 1].node_count;
+		status = sample(rank, exec, times, err);
+	}
+	if (exec)
+		rank->ops->graph_destroy(exec);
+	return status;
+}
+
+enum tf_status tf_tune(
+	struct tf_bench_rank *rank, uint32_t *out_aggregate, struct tf_tune_times *out_times, struct tf_error *err)
+{
+	struct startup_view view;
+	int64_t begin = tf_now_ns();
+
+	TF_TRY(tf_verify_candidates(rank, err));
+	out_times->verify_ns = tf_now_ns() - begin;
+	TF_TRY(keep_one_candidate(rank->program, err));
+	TF_TRY(capture_and_sample(rank, out_times, err));
+	view = view_of(rank);
+	*out_aggregate = view.header->aggregate;
+	if (view.header->aggregate != TF_STARTUP_OK)
+		return TF_FAIL(err, TF_E_INVALID, "the startup graph ended with aggregate status %u",
+			view.header->aggregate);
+	TF_TRY(agree(rank, &view, err));
+	TF_TRY(collect_samples(rank->program, &view, err));
+	collect_picks(rank->program, &view);
+	return TF_OK;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 1. A group's candidates run one after another; after each round all ranks exchange what they saw, so a verdict is the group's.
+ * 2. A fault (a late candidate) stops the round on every rank, because the fault's rank raises all abort words. The earliest slot that
+ *    faulted anywhere is struck, the protocol memory is reset, and the round goes on behind it.
+ * 3. Outputs are overwritten before each run, so bytes of an earlier candidate cannot pass.
+ */
+#include "prepare/tune/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "ladders/ladder.h"
+#include "prepare/tune/plan.h"
+#include "runtime/collective/collective.h"
+
+#define POISON_BYTE 0xa5
+#define VERIFY_SEED UINT64_C(0x7466707265700002)
+
+/* What one rank saw of a round of one group. */
+struct round_record {
+	uint32_t faulted_slot; /* the slot where this rank's run faulted, or TF_PROGRAM_NONE */
+	uint32_t pad;
+	uint8_t wrong[TF_LADDER_RUNGS_MAX]; /* by rung: 1 where the bytes differed */
+	char fault[112];
+};
+
+/* Reference bytes of a group for one fill. */
+struct operands {
+	uint8_t *inputs;  /* (world, input bytes) */
+	uint8_t *wanted;  /* (output bytes) */
+	uint8_t *found;   /* (output bytes) */
+	uint64_t input_bytes, output_bytes, owned_bytes;
+};
+
+static void operands_fini(struct operands *operands)
+{
+	tf_free(operands->inputs);
+	tf_free(operands->wanted);
+	tf_free(operands->found);
+}
+
+/* Elements of the output that this rank owns: all, but for the last shards of an uneven reduce-scatter. */
+static uint64_t owned_bytes(const struct tf_group *group, uint32_t rank, uint32_t world)
+{
+	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, world), first = rank * shard;
+
+	if (group->op != TF_OP_REDUCE_SCATTER)
+		return tf_group_output_bytes(group, world);
+	if (first >= count)
+		return 0;
+	return (count - first < shard ? count - first : shard) * tf_dtype_bytes(group->dtype);
+}
+
+static enum tf_status operands_init(struct operands *operands, const struct tf_bench_rank *rank,
+	uint32_t group_index, enum tf_fill fill, struct tf_error *err)
+{
+	const struct tf_group *group = &rank->program->groups[group_index];
+	uint32_t world = rank->window.world;
+	const void *inputs[TF_WORLD_MAX];
+	uint32_t buffer = tf_plan_buffer(rank->program, group_index, 0, TF_BUFFER_INPUT);
+
+	operands->input_bytes = tf_group_input_bytes(group);
+	operands->output_bytes = tf_group_output_bytes(group, world);
+	operands->owned_bytes = owned_bytes(group, rank->window.rank, world);
+	operands->inputs = tf_calloc(world, operands->input_bytes);
+	operands->wanted = tf_calloc(1, operands->output_bytes);
+	operands->found = tf_calloc(1, operands->output_bytes);
+	if (!operands->inputs || !operands->wanted || !operands->found)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the operands of group '%s'", group->name);
+	for (uint32_t r = 0; r < world; r++) {
+		inputs[r] = operands->inputs + r * operands->input_bytes;
+		tf_operand_fill(fill, group->dtype, VERIFY_SEED + group_index, r, tf_group_input_count(group),
+			operands->inputs + r * operands->input_bytes);
+	}
+	tf_reference(group->op, group->dtype, world, rank->window.rank, tf_group_input_count(group), inputs,
+		operands->wanted);
+	return rank->ops->write(rank->device,
+		tf_rank_window_at(&rank->window, 0, rank->program->buffers[buffer].segment_off),
+		inputs[rank->window.rank], operands->input_bytes, err);
+}
+
+/* One candidate once. A kernel's fault lands in `record`; other failures are this rank's own and are returned. */
+static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct operands *operands,
+	struct round_record *record, struct tf_error *err)
+{
+	const struct tf_program *program = rank->program;
+	const struct tf_group_candidate *entry = &program->candidates[slot];
+	uint32_t buffer = tf_plan_buffer(program, entry->group, 0, TF_BUFFER_OUTPUT);
+	void *output = tf_rank_window_at(&rank->window, 0, program->buffers[buffer].segment_off);
+	struct tf_error fault = {0};
+
+	TF_TRY(rank->ops->stream_set(rank->stream, output, POISON_BYTE, operands->output_bytes, err));
+	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
+	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) != TF_OK ||
+		tf_fault_to_error(tf_bench_rank_control(rank), program, &fault) != TF_OK) {
+		tf_collective_abort(
+			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+		record->faulted_slot = slot;
+		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
+		return TF_OK;
+	}
+	TF_TRY(rank->ops->read(rank->device, operands->found, output, operands->output_bytes, err));
+	record->wrong[entry->rung] =
+		operands->owned_bytes && memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
+	return TF_OK;
+}
+
+static void strike(struct tf_group_candidate *entry, const char *text)
+{
+	if (entry->state == TF_CANDIDATE_STRUCK)
+		return;
+	entry->state = TF_CANDIDATE_STRUCK;
+	snprintf(entry->reason, sizeof(entry->reason), "%s", text);
+}
+
+/* Draws the group's verdict from all ranks' records; returns the slot to go on from, or `end`. */
+static uint32_t judge(struct tf_program *program, const struct round_record *records, uint32_t world,
+	uint32_t first, uint32_t end)
+{
+	uint32_t faulted = end, by = 0;
+	char text[sizeof(program->candidates[0].reason)];
+
+	for (uint32_t r = 0; r < world; r++) {
+		if (records[r].faulted_slot < faulted) {
+			faulted = records[r].faulted_slot;
+			by = r;
+		}
+	}
+	for (uint32_t slot = first; slot < faulted; slot++) {
+		for (uint32_t r = 0; r < world; r++) {
+			if (!records[r].wrong[program->candidates[slot].rung])
+				continue;
+			snprintf(text, sizeof(text), "struck out: wrong bytes on rank %u", r);
+			strike(&program->candidates[slot], text);
+		}
+	}
+	if (faulted == end)
+		return end;
+	snprintf(text, sizeof(text), "struck out: late on rank %u: %.111s", by, records[by].fault);
+	strike(&program->candidates[faulted], text);
+	return faulted + 1;
+}
+
+static enum tf_status verify_group(
+	struct tf_bench_rank *rank, uint32_t first, uint32_t end, enum tf_fill fill, struct tf_error *err)
+{
+	struct tf_program *program = rank->program;
+	struct round_record *records = tf_calloc(rank->window.world, sizeof(records[0]));
+	struct operands operands = {0};
+	struct tf_error local = {0};
+	enum tf_status status = TF_OK;
+	uint32_t from = first;
+
+	if (!records)
+		(void)!TF_FAIL(&local, TF_E_NO_MEMORY, "no memory for records of %u ranks", rank->window.world);
+	else
+		(void)!operands_init(&operands, rank, program->candidates[first].group, fill, &local);
+	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(rank->timeout_ns), err);
+	while (status == TF_OK && from < end) {
+		struct round_record mine = {.faulted_slot = TF_PROGRAM_NONE};
+
+		for (uint32_t slot = from; slot < end && mine.faulted_slot == TF_PROGRAM_NONE; slot++) {
+			if (program->candidates[slot].state == TF_CANDIDATE_STRUCK)
+				continue;
+			TF_TRY(run_one(rank, slot, &operands, &mine, err));
+		}
+		status = tf_link_exchange_fixed(
+			rank->link, &mine, sizeof(mine), records, tf_deadline_after(6 * rank->timeout_ns), err);
+		if (status != TF_OK)
+			break;
+		from = judge(program, records, rank->window.world, from, end);
+		if (from < end || program->candidates[end - 1].state == TF_CANDIDATE_STRUCK)
+			status = tf_bench_rank_reset(rank, err);
+	}
+	operands_fini(&operands);
+	tf_free(records);
+	return status;
+}
+
+enum tf_status tf_verify_candidates(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	struct tf_program *program = rank->program;
+	uint32_t first = 0;
+
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		uint32_t end = first;
+
+		while (end < program->candidate_count && program->candidates[end].group == g)
+			end++;
+		TF_TRY(verify_group(rank, first, end, TF_FILL_RANDOM, err));
+		TF_TRY(verify_group(rank, first, end, TF_FILL_SPECIAL, err));
+		first = end;
+		if (rank->progress)
+			rank->progress(rank->progress_user, "verify", g + 1, program->group_count);
+	}
+	return TF_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rendezvous: each rank stores its epoch on its line at every peer (release), then waits for every peer's line at home
+ * (acquire). One set of lines is enough: a peer may be one barrier ahead, never two, and arrival is "not older".
+ */
+#include "runtime/collective/barrier.h"
+
+#include "runtime/collective/flags.h"
+#include "runtime/collective/wait.h"
+
+int tf_barrier(
+	struct tf_control *const control[TF_WORLD_MAX], uint32_t rank, uint32_t world, uint32_t group)
+{
+	struct tf_control *own = control[0];
+	uint32_t earlier = __atomic_load_n(&own->fault.code, __ATOMIC_ACQUIRE);
+	struct tf_waiter waiter = {.control = control,
+		.rank = rank,
+		.world = world,
+		.group = group,
+		.writer = TF_WRITER_BARRIER,
+		.epoch = tf_epoch_next(own->barrier_epoch)};
+
+	if (earlier)
+		return (int)earlier;
+	for (uint32_t k = 1; k < world; k++)
+		__atomic_store_n(&control[k]->barrier[rank].epoch, waiter.epoch, __ATOMIC_RELEASE);
+	for (uint32_t k = 1; k < world; k++) {
+		uint32_t peer = (rank + k) % world;
+		int code = tf_wait_flag(&waiter, &own->barrier[peer].epoch, peer);
+
+		if (code)
+			return code;
+	}
+	own->barrier_epoch = waiter.epoch;
+	own->barriers++;
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Host bodies of the startup graph's kernels (startup.h).
+ *
+ * 1. A rank writes only its own storage; peers read it between two rendezvous.
+ * 2. `mask` is the same on every rank at every launch, so either all ranks meet at a sample or none does.
+ * 3. `maximum`, and all that follows from it, is computed by every rank from the same numbers.
+ * 4. After a fault nothing is stored; the aggregate then says so, and stays non-zero.
+ */
+#include "runtime/collective/startup.h"
+
+#include "base/deadline.h"
+#include "runtime/collective/barrier.h"
+#include "runtime/collective/startup_host.h"
+
+struct storage {
+	struct tf_startup_header *header;
+	uint32_t *mask;                  /* (slots) */
+	uint64_t *ns;                    /* (2, slots, passes) */
+	uint64_t *maximum;               /* (2, slots, passes) */
+	uint8_t *slowest;                /* (2, slots, passes) */
+	struct tf_startup_group *groups; /* (groups) */
+};
+
+static uint64_t place(uint64_t *at, uint64_t bytes)
+{
+	uint64_t off = *at;
+
+	*at = tf_align_up(off + bytes, TF_LINE_BYTES);
+	return off;
+}
+
+uint64_t tf_startup_places(uint32_t groups, uint32_t slots, uint64_t *out_mask, uint64_t *out_ns,
+	uint64_t *out_maximum, uint64_t *out_slowest, uint64_t *out_groups)
+{
+	uint64_t at = 0, cells = 2 * (uint64_t)slots * TF_PASSES;
+	uint64_t offs[5];
+
+	(void)place(&at, sizeof(struct tf_startup_header));
+	offs[0] = place(&at, slots * sizeof(uint32_t));
+	offs[1] = place(&at, cells * sizeof(uint64_t));
+	offs[2] = place(&at, cells * sizeof(uint64_t));
+	offs[3] = place(&at, cells);
+	offs[4] = place(&at, groups * sizeof(struct tf_startup_group));
+	if (out_mask)
+		*out_mask = offs[0];
+	if (out_ns)
+		*out_ns = offs[1];
+	if (out_maximum)
+		*out_maximum = offs[2];
+	if (out_slowest)
+		*out_slowest = offs[3];
+	if (out_groups)
+		*out_groups = offs[4];
+	return at;
+}
+
+static struct storage storage_at(uint8_t *start)
+{
+	struct tf_startup_header *header = (struct tf_startup_header *)start;
+	uint64_t mask, ns, maximum, slowest, groups;
+
+	tf_startup_places(header->group_count, header->slot_count, &mask, &ns, &maximum, &slowest, &groups);
+	return (struct storage){
+		.header = header,
+		.mask = (uint32_t *)(start + mask),
+		.ns = (uint64_t *)(start + ns),
+		.maximum = (uint64_t *)(start + maximum),
+		.slowest = start + slowest,
+		.groups = (struct tf_startup_group *)(start + groups),
+	};
+}
+
+static struct storage storage_of(const struct tf_startup_args *args, uint32_t peer)
+{
+	return storage_at((uint8_t *)args->control[peer] + args->startup_off);
+}
+
+static size_t cell(const struct storage *store, uint32_t stage, uint32_t slot, uint32_t pass)
+{
+	return ((size_t)(stage - 1) * store->header->slot_count + slot) * TF_PASSES + pass;
+}
+
+void tf_startup_prepare(void *storage, const struct tf_program *program)
+{
+	struct tf_startup_header *header = storage;
+	struct storage store;
+	size_t cells;
+
+	*header = (struct tf_startup_header){
+		.group_count = program->group_count,
+		.slot_count = program->candidate_count,
+		.aggregate = TF_STARTUP_PENDING,
+		.stage = 1,
+	};
+	store = storage_at(storage);
+	cells = 2 * (size_t)header->slot_count * TF_PASSES;
+	for (size_t i = 0; i < cells; i++)
+		store.ns[i] = store.maximum[i] = TF_NS_NONE;
+	for (uint32_t g = 0; g < program->group_count; g++)
+		store.groups[g] = (struct tf_startup_group){.selector = UINT32_MAX, .status = TF_STARTUP_PENDING};
+	for (uint32_t slot = 0; slot < program->candidate_count; slot++) {
+		struct tf_startup_group *group = &store.groups[program->candidates[slot].group];
+
+		store.mask[slot] = program->candidates[slot].state != TF_CANDIDATE_STRUCK;
+		if (!group->slot_count)
+			group->first_slot = slot;
+		group->slot_count++;
+	}
+}
+
+static int faulted(const struct tf_startup_args *args)
+{
+	return args->control[0]->fault.code != TF_FAULT_NONE;
+}
+
+void tf_host_pass_begin(const struct tf_launch_call *call)
+{
+	const struct tf_startup_args *args = call->args;
+
+	args->control[0]->pass = args->pass;
+}
+
+void tf_host_sample_begin(const struct tf_launch_call *call)
+{
+	const struct tf_startup_args *args = call->args;
+	struct storage store = storage_of(args, 0);
+
+	if (faulted(args) || !store.mask[args->slot])
+		return;
+	if (!tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE))
+		store.header->begin_ns = (uint64_t)tf_now_ns();
+}
+
+void tf_host_sample_end(const struct tf_launch_call *call)
+{
+	const struct tf_startup_args *args = call->args;
+	struct storage store = storage_of(args, 0);
+	uint64_t now = (uint64_t)tf_now_ns();
+
+	if (faulted(args) || !store.mask[args->slot] || store.header->stage > 2)
+		return;
+	store.ns[cell(&store, store.header->stage, args->slot, args->control[0]->pass)] =
+		now - store.header->begin_ns;
+}
+
+/* Maximum over ranks of every sample of the stage; a sample that any rank lacks stays lacking. */
+static void gather_maximum(const struct tf_startup_args *args, const struct storage *own, uint32_t stage)
+{
+	size_t first = cell(own, stage, 0, 0);
+	size_t cells = (size_t)own->header->slot_count * TF_PASSES;
+
+	for (size_t i = first; i < first + cells; i++) {
+		own->maximum[i] = 0;
+		own->slowest[i] = 0;
+	}
+	for (uint32_t rank = 0; rank < args->world; rank++) {
+		struct storage peer = storage_of(args, (rank + args->world - args->rank) % args->world);
+
+		for (size_t i = first; i < first + cells; i++) {
+			if (peer.ns[i] <= own->maximum[i] && rank)
+				continue;
+			own->maximum[i] = peer.ns[i];
+			own->slowest[i] = (uint8_t)rank;
+		}
+	}
+}
+
+static void mark_survivors(const struct storage *store, const struct tf_startup_group *group)
+{
+	uint8_t survivors[TF_SLOTS_PER_GROUP_MAX];
+
+	tf_select_survivors(store->maximum + cell(store, 1, group->first_slot, 0), group->slot_count, survivors);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		store->mask[group->first_slot + i] = survivors[i];
+}
+
+static void pick(const struct storage *store, struct tf_startup_group *group)
+{
+	uint32_t choice =
+		tf_select_pick(store->maximum + cell(store, 2, group->first_slot, 0), group->slot_count);
+
+	group->selector = choice == UINT32_MAX ? UINT32_MAX : group->first_slot + choice;
+	group->status = choice == UINT32_MAX ? TF_STARTUP_NO_SAMPLES : TF_STARTUP_OK;
+}
+
+static void fail_all(const struct storage *store, enum tf_startup_status status)
+{
+	store->header->aggregate = status;
+	for (uint32_t g = 0; g < store->header->group_count; g++)
+		store->groups[g].status = status;
+}
+
+static void decide(const struct storage *store, uint32_t stage)
+{
+	uint32_t aggregate = TF_STARTUP_OK;
+
+	for (uint32_t g = 0; g < store->header->group_count; g++) {
+		struct tf_startup_group *group = &store->groups[g];
+
+		if (stage == 1)
+			mark_survivors(store, group);
+		else
+			pick(store, group);
+		if (stage == 2 && !aggregate)
+			aggregate = group->status;
+	}
+	store->header->aggregate = stage == 2 ? aggregate : TF_STARTUP_PENDING;
+	store->header->stage = stage + 1;
+}
+
+/* Between the two rendezvous peers only read; the mask is rewritten after the second. */
+void tf_host_select(const struct tf_launch_call *call)
+{
+	const struct tf_startup_args *args = call->args;
+	struct storage store = storage_of(args, 0);
+	uint32_t stage = store.header->stage;
+
+	if (stage > 2)
+		return;
+	if (!faulted(args) && !tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE)) {
+		gather_maximum(args, &store, stage);
+		if (!tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE)) {
+			decide(&store, stage);
+			return;
+		}
+	}
+	fail_all(&store, TF_STARTUP_FAULT);
+}
+
+#define CONTROL_WORD(k)                                                                                        \
+	{                                                                                                      \
+		.arg_off = offsetof(struct tf_startup_args, control) + 8 * (k), .kind = TF_WORD_ADDRESS,       \
+		.nullable = (k) > 1, .name = "control[" #k "]"                                                 \
+	}
+
+static const struct tf_kernel_word words[] = {
+	CONTROL_WORD(0),
+	CONTROL_WORD(1),
+	CONTROL_WORD(2),
+	CONTROL_WORD(3),
+	CONTROL_WORD(4),
+	CONTROL_WORD(5),
+	CONTROL_WORD(6),
+	CONTROL_WORD(7),
+	{.arg_off = offsetof(struct tf_startup_args, rank), .kind = TF_WORD_RANK, .name = "rank"},
+};
+
+const struct tf_kernel_word *tf_startup_words(uint32_t *out_count)
+{
+	*out_count = sizeof(words) / sizeof(words[0]);
+	return words;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host bodies of the startup graph's kernels, for the host module's table. */
+#ifndef TF_RUNTIME_COLLECTIVE_STARTUP_HOST_H
+#define TF_RUNTIME_COLLECTIVE_STARTUP_HOST_H
+
+#include "runtime/device/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TF_SLOTS_PER_GROUP_MAX 256 /* rungs of a ladder */
+
+void tf_host_pass_begin(const struct tf_launch_call *call);
+void tf_host_sample_begin(const struct tf_launch_call *call);
+void tf_host_sample_end(const struct tf_launch_call *call);
+void tf_host_select(const struct tf_launch_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

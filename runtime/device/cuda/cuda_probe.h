@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether this machine has a CUDA driver and devices, without linking or needing either. */
+#ifndef TF_RUNTIME_DEVICE_CUDA_CUDA_PROBE_H
+#define TF_RUNTIME_DEVICE_CUDA_CUDA_PROBE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tf_cuda_probe {
+	uint32_t driver_version; /* 1000 * major + 10 * minor, the driver's own form */
+	uint32_t device_count;   /* at least 1 */
+};
+
+/*
+ * Opens libcuda.so.1 and asks it. The library stays open for the life of the process, because its
+ * threads may outlive the question. Any thread.
+ * TF_E_UNAVAILABLE: no library, a symbol is missing, the driver fails (its code is in `native`),
+ * or it has no device.
+ */
+TF_WARN_UNUSED enum tf_status tf_cuda_probe(struct tf_cuda_probe *out, struct tf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

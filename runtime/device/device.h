@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device: where memory, streams, kernels and graphs come from. Two implementations, host/ and
+ * cuda/, behind one table of operations; tests/device/ is the conformance suite both must pass.
+ *
+ * The window. One range of addresses, [base, base + world * stride), holds all that graphs may
+ * touch. Rank r's segment lies at base + r * stride in every process. Several ranks may live in
+ * one process: the window is one object a process and token, counted by references, so that the
+ * second rank of a process finds what the first has mapped.
+ *
+ * A window belongs to the process that opened it. A child made by fork does not inherit its
+ * memory: it opens its own (same token, same base), and may only close a handle it inherited.
+ * Fork while no other thread is opening, mapping or closing.
+ *
+ * Lifetimes: device > modules > kernel handles > graphs > streams that still hold them in their
+ * queue.
+ */
+#ifndef TF_RUNTIME_DEVICE_DEVICE_H
+#define TF_RUNTIME_DEVICE_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "base/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TF_WINDOW_TOKEN_BYTES 16
+
+/*
+ * Twice the largest segment that a catalog may ask for; eight of them fit a 47-bit address space.
+ */
+#define TF_WINDOW_STRIDE_MAX (UINT64_C(1) << 43)
+
+/*
+ * The catalog's own limits. A startup graph of 81 groups has about 61,000 nodes; argument bytes
+ * are bounded by the hardware.
+ */
+#define TF_EXEC_NODES_MAX      (UINT32_C(1) << 22)
+#define TF_EXEC_EDGES_MAX      (UINT32_C(1) << 24)
+#define TF_EXEC_ARGS_BYTES_MAX 32764 /* of one launch */
+
+/*
+ * Bases to try for a window, in this order; the last is 0, "anywhere". The first three lie below
+ * where programs and libraries are usually mapped and stay usable under AddressSanitizer and
+ * ThreadSanitizer.
+ */
+#define TF_WINDOW_BASE_COUNT 5
+extern const uint64_t tf_window_bases[TF_WINDOW_BASE_COUNT];
+
+enum tf_device_capability {
+	TF_DEVICE_PEER_WRITE = 1,
+	TF_DEVICE_PEER_READ = 2,
+	TF_DEVICE_PEER_ATOMIC = 4,
+	TF_DEVICE_ADDRESSABLE = 8, /* the CPU may dereference window addresses */
+};
+
+struct tf_device_properties {
+	char kind[16];               /* "host", "cuda" */
+	char model[TF_NAME_BYTES];   /* "host" on the host device: fleet machines differ in CPU model */
+	uint32_t compute_capability; /* 90; 0 on the host */
+	uint32_t sm_count;           /* 0 on the host: CTAs run one after the other there */
+	uint64_t memory_bytes;       /* the host's physical memory on the host device */
+	uint64_t granularity_bytes;  /* of segments; strides are multiples of it */
+	uint32_t capabilities;       /* enum tf_device_capability */
+};
+
+struct tf_device; /* an opened device; used by one thread at a time */
+struct tf_window;
+struct tf_stream; /* used by one thread at a time */
+struct tf_exec;   /* an executable graph; in one stream at a time */
+struct tf_module_handle;
+struct tf_kernel_handle;
+
+/* One kernel launch with final argument bytes. */
+struct tf_launch_call {
+	const struct tf_kernel_handle *kernel;
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes;
+	const void *args;
+	uint32_t args_bytes;
+};
+
+/*
+ * A graph with every address resolved, ready to be built; borrowed for the call of graph_build.
+ */
+struct tf_exec_node {
+	int kind; /* enum tf_node_kind of catalog/program.h: KERNEL, COPY, SET, EMPTY */
+	struct tf_launch_call launch;
+	void *to;
+	const void *from;
+	uint64_t bytes;
+	uint32_t value; /* SET: 0..255 */
+};
+
+struct tf_exec_edge {
+	uint32_t from, to;
+	uint8_t type, from_port, to_port;
+};
+
+/*
+ * Test and capture hook of a stream: sees each operation instead of the stream (nothing runs); a
+ * graph is seen node by node, in the order in which it would run. `node` and its argument bytes
+ * are borrowed for the call. Returning anything but TF_OK makes the launch fail with it.
+ */
+typedef enum tf_status (*tf_stream_tap_fn)(
+	void *user, const struct tf_exec_node *node, struct tf_error *err);
+
+struct tf_device_ops {
+	const char *name;
+
+	/* Opens device `ordinal` (host: 0 only). TF_E_UNAVAILABLE: absent, and why. */
+	enum tf_status (*open)(uint32_t ordinal, struct tf_device **out, struct tf_error *err);
+	void (*close)(struct tf_device *device); /* takes NULL */
+	void (*properties)(const struct tf_device *device, struct tf_device_properties *out);
+
+	/*
+	 * A shareable segment of `bytes` (a multiple of the granularity, at most
+	 * TF_WINDOW_STRIDE_MAX; else TF_E_USAGE), zeroed, as a file descriptor owned by the caller.
+	 * It can never change its size.
+	 */
+	enum tf_status (*segment_create)(
+		struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
+
+	/*
+	 * Reserves the window at exactly `base` (0: anywhere), or attaches to the one this process
+	 * holds for `token` (then stride and world must agree, and base too unless it is 0). Any
+	 * thread.
+	 * TF_E_MISFIT: the range is taken, or they do not agree; try another base.
+	 * TF_E_USAGE: base or stride is no multiple of the granularity, or a number is out of its
+	 * range.
+	 */
+	enum tf_status (*window_open)(struct tf_device *device,
+		const uint8_t token[TF_WINDOW_TOKEN_BYTES], uint64_t base, uint64_t stride, uint32_t world,
+		struct tf_window **out, struct tf_error *err);
+	uint64_t (*window_base)(const struct tf_window *window);
+	/*
+	 * Maps rank's segment from `fd` (borrowed; need not stay open), read and write. Any thread. A
+	 * rank whose segment is mapped already in this process is a success. TF_E_MISFIT: fd is
+	 * shorter than `bytes`, or no segment of segment_create. TF_E_MISMATCH: the rank is mapped
+	 * already, from another segment or with other bytes. TF_E_USAGE: rank or bytes are out of
+	 * range.
+	 */
+	enum tf_status (*window_map)(
+		struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err);
+	/* Drops a reference; the last one unmaps and frees the range. Takes NULL. Any thread. */
+	void (*window_close)(struct tf_window *window);
+
+	/*
+	 * Host copies from and to the window; synchronous, not on a stream. TF_E_USAGE: a NULL
+	 * pointer.
+	 */
+	enum tf_status (*read)(
+		struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err);
+	enum tf_status (*write)(
+		struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err);
+
+	/*
+	 * A module by kind and bytes; the host has one built-in module and ignores `image`. `digest`
+	 * is checked: TF_E_MISFIT. Kernel handles live until module_unload, which takes NULL.
+	 */
+	enum tf_status (*module_load)(struct tf_device *device, const void *image, size_t bytes,
+		const uint8_t digest[32], struct tf_module_handle **out, struct tf_error *err);
+	void (*module_unload)(struct tf_module_handle *module);
+	/* TF_E_NOT_FOUND: no such kernel; TF_E_MISFIT: its argument struct has another size. */
+	enum tf_status (*kernel_find)(struct tf_module_handle *module, const char *name,
+		uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err);
+
+	/*
+	 * A FIFO of operations. Host: operations run on the thread that waits (stream_wait), in
+	 * order; nothing runs before. Argument bytes are copied; graphs are borrowed until the wait
+	 * has ended.
+	 * TF_E_USAGE: an operation that cannot run (argument bytes of another size, an empty grid,
+	 * NULL).
+	 * TF_E_LIMIT: too many operations without a wait.
+	 */
+	enum tf_status (*stream_create)(
+		struct tf_device *device, struct tf_stream **out, struct tf_error *err);
+	void (*stream_destroy)(struct tf_stream *stream); /* drops what is queued; takes NULL */
+	enum tf_status (*stream_launch)(
+		struct tf_stream *stream, const struct tf_launch_call *call, struct tf_error *err);
+	enum tf_status (*stream_copy)(
+		struct tf_stream *stream, void *to, const void *from, uint64_t bytes, struct tf_error *err);
+	enum tf_status (*stream_set)(
+		struct tf_stream *stream, void *to, uint8_t value, uint64_t bytes, struct tf_error *err);
+	enum tf_status (*stream_graph)(
+		struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err);
+	/*
+	 * Runs out the queue. Kernels bound their own waits; TF_E_TIMEOUT if `deadline_ns` passed
+	 * before an operation could start (named; the queue is then dropped). An empty queue is a
+	 * success.
+	 */
+	enum tf_status (*stream_wait)(
+		struct tf_stream *stream, int64_t deadline_ns, struct tf_error *err);
+	/* NULL removes the tap. What is queued already stays queued. */
+	void (*stream_tap)(struct tf_stream *stream, tf_stream_tap_fn fn, void *user);
+
+	/*
+	 * Builds and instantiates; copies all argument bytes. A node runs after every node with an
+	 * edge to it; the host runs nodes one by one, the lowest index first among those that may
+	 * run.
+	 * TF_E_INVALID names the node (a cycle, a kind or operation it cannot run) or the edge;
+	 * TF_E_LIMIT. Launching allocates nothing. graph_destroy takes NULL.
+	 */
+	enum tf_status (*graph_build)(struct tf_device *device, const struct tf_exec_node *nodes,
+		uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
+		struct tf_exec **out, struct tf_error *err);
+	void (*graph_destroy)(struct tf_exec *exec);
+};
+
+/*
+ * "host" or "cuda"; TF_E_UNAVAILABLE with the reason where this build or machine lacks it;
+ * TF_E_USAGE for another word.
+ */
+TF_WARN_UNUSED enum tf_status tf_device_ops_find(
+	const char *kind, const struct tf_device_ops **out, struct tf_error *err);
+
+/*
+ * What "auto" means here: CUDA where it is found with at least one device, else the host. Always
+ * finds one; `why` (`why_bytes` long, may be NULL) gets the reason why it is not CUDA, or "".
+ */
+void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_bytes);
+
+/*
+ * Ranks are processes or threads of this machine, memory is shared memory, kernels are C
+ * functions.
+ */
+extern const struct tf_device_ops tf_host_device_ops;
+
+/*
+ * Does nothing: operations that can fail return TF_E_UNSUPPORTED with their name, the others have
+ * no effect (properties are zero, window_base is 0). For tests, and for tables that are not
+ * complete yet.
+ */
+extern const struct tf_device_ops tf_stub_device_ops;
+
+/* A kernel of the host's built-in module. Runs all CTAs of the launch; `call` is borrowed. */
+typedef void (*tf_host_kernel_fn)(const struct tf_launch_call *call);
+
+struct tf_host_kernel {
+	const char *name;
+	tf_host_kernel_fn fn;
+	uint32_t args_bytes; /* at most TF_EXEC_ARGS_BYTES_MAX */
+};
+
+#define TF_HOST_TABLES_MAX 8 /* collective/ has one, a test adds another */
+
+/*
+ * The host's built-in module: collective/ registers its table here before any device is opened,
+ * each table once (`kernels` and all its texts are borrowed for ever). A kernel name registered
+ * before is the caller's bug (assert), and leaves the module as it was. `abi` is a text that
+ * changes whenever an argument struct or a protocol layout changes; SHA-256 of it and of the
+ * kernels' names and sizes, table by table in the order of registration, is the module's digest.
+ * Any thread.
+ */
+void tf_host_module_register(const struct tf_host_kernel *kernels, size_t count, const char *abi);
+void tf_host_module_digest(uint8_t out[32]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's built-in module: the module_ and kernel_ operations of the table. */
+#ifndef TF_RUNTIME_DEVICE_HOST_HOST_MODULE_H
+#define TF_RUNTIME_DEVICE_HOST_HOST_MODULE_H
+
+#include "runtime/device/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum tf_status tf_host_module_load(struct tf_device *device, const void *image, size_t bytes,
+	const uint8_t digest[32], struct tf_module_handle **out, struct tf_error *err);
+void tf_host_module_unload(struct tf_module_handle *module);
+enum tf_status tf_host_kernel_find(struct tf_module_handle *module, const char *name,
+	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

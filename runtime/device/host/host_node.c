@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checking, running and naming one operation. Streams and graphs share it. */
+#include "runtime/device/host/host_node.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/deadline.h"
+#include "catalog/program.h"
+
+static enum tf_status check_launch(
+	const struct tf_launch_call *call, enum tf_status status, struct tf_error *err)
+{
+	const struct tf_kernel_handle *kernel = call->kernel;
+
+	if (!kernel)
+		return TF_FAIL(err, status, "a launch without a kernel");
+	if (call->args_bytes != kernel->args_bytes)
+		return TF_FAIL(err, status, "kernel '%s': %u argument bytes, not %u", kernel->name,
+			call->args_bytes, kernel->args_bytes);
+	if (call->args_bytes && !call->args)
+		return TF_FAIL(err, status, "kernel '%s': no argument bytes", kernel->name);
+	for (int axis = 0; axis < 3; axis++)
+		if (!call->grid[axis] || !call->block[axis])
+			return TF_FAIL(err, status,
+				"kernel '%s': grid %u x %u x %u of block %u x %u x %u is empty", kernel->name,
+				call->grid[0], call->grid[1], call->grid[2], call->block[0], call->block[1],
+				call->block[2]);
+	return TF_OK;
+}
+
+enum tf_status tf_host_node_check(
+	const struct tf_exec_node *node, enum tf_status status, struct tf_error *err)
+{
+	switch (node->kind) {
+	case TF_NODE_KERNEL:
+		return check_launch(&node->launch, status, err);
+	case TF_NODE_COPY:
+		if (node->bytes && (!node->to || !node->from))
+			return TF_FAIL(err, status, "a copy of %llu bytes without %s",
+				(unsigned long long)node->bytes, node->to ? "a source" : "a destination");
+		return TF_OK;
+	case TF_NODE_SET:
+		if (node->bytes && !node->to)
+			return TF_FAIL(err, status, "a set of %llu bytes without a destination",
+				(unsigned long long)node->bytes);
+		if (node->value > UINT8_MAX)
+			return TF_FAIL(err, status, "a set to %u, not 0 to 255", node->value);
+		return TF_OK;
+	case TF_NODE_EMPTY:
+		return TF_OK;
+	default:
+		return TF_FAIL(err, status,
+			"kind %d%s cannot run on the host device, only kernel, copy, set and empty", node->kind,
+			node->kind == TF_NODE_COMM ? " (comm)" : "");
+	}
+}
+
+void tf_host_node_run(const struct tf_exec_node *node)
+{
+	switch (node->kind) {
+	case TF_NODE_KERNEL:
+		node->launch.kernel->fn(&node->launch);
+		break;
+	case TF_NODE_COPY:
+		if (node->bytes)
+			memmove(node->to, node->from, node->bytes);
+		break;
+	case TF_NODE_SET:
+		if (node->bytes)
+			memset(node->to, (int)node->value, node->bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+const char *tf_host_node_text(const struct tf_exec_node *node, char out[TF_HOST_NODE_TEXT_BYTES])
+{
+	switch (node->kind) {
+	case TF_NODE_KERNEL:
+		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "kernel '%s'", node->launch.kernel->name);
+		break;
+	case TF_NODE_COPY:
+		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "copy");
+		break;
+	case TF_NODE_SET:
+		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "set");
+		break;
+	default:
+		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "empty");
+		break;
+	}
+	return out;
+}
+
+int tf_host_node_late(int64_t deadline_ns)
+{
+	struct timespec now;
+
+	if (deadline_ns == TF_DEADLINE_NEVER)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * TF_NS_PER_S + now.tv_nsec >= deadline_ns;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agreement on the window's base. A base counts only if every rank could reserve it; a rank that could not makes all
+ * others let go of it, so the group never runs at two bases.
+ */
+#include "runtime/session/rank_window.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/*
+ * Addresses that are free in ordinary processes and outside the ranges that sanitizers keep for themselves. The list is
+ * part of no identity: any base works, a listed one spares the agreement a round.
+ */
+static const uint64_t bases[] = {
+	UINT64_C(0x7e9000000000),
+	UINT64_C(0x7ea000000000),
+	UINT64_C(0x7eb000000000),
+	UINT64_C(0x600000000000),
+};
+
+#define BASE_COUNT (sizeof(bases) / sizeof(bases[0]))
+
+struct proposal {
+	uint8_t token[TF_WINDOW_TOKEN_BYTES];
+	uint64_t base;
+	uint32_t reserved; /* 1: this rank holds the range */
+	uint32_t pad;
+};
+
+/* Every rank reserves `base` (0: the proposer chose; see `mine`) and tells whether it could. */
+static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *device, struct tf_link *link,
+	uint32_t proposer, struct proposal *mine, int64_t deadline_ns, int *out_agreed, struct tf_error *err)
+{
+	struct proposal all[TF_WORLD_MAX];
+
+	*out_agreed = 1;
+	if (window->rank == proposer &&
+		window->ops->window_open(device, mine->token, mine->base, window->stride, window->world,
+			&window->window, NULL) == TF_OK) {
+		mine->reserved = 1;
+		mine->base = window->ops->window_base(window->window);
+	}
+	TF_TRY(tf_link_exchange_fixed(link, mine, sizeof(*mine), all, deadline_ns, err));
+	if (window->rank != proposer && all[proposer].reserved) {
+		mine->base = all[proposer].base;
+		mine->reserved = window->ops->window_open(device, mine->token, mine->base, window->stride,
+					 window->world, &window->window, NULL) == TF_OK;
+	}
+	TF_TRY(tf_link_exchange_fixed(link, mine, sizeof(*mine), all, deadline_ns, err));
+	for (uint32_t rank = 0; rank < window->world; rank++)
+		*out_agreed &= all[rank].reserved == 1;
+	return TF_OK;
+}
+
+static void let_go(struct tf_rank_window *window, struct proposal *mine)
+{
+	window->ops->window_close(window->window);
+	window->window = NULL;
+	mine->reserved = 0;
+}
+
+/* One token for the group: rank 0's. A fresh one for each attempt, since a token names one reservation. */
+static enum tf_status share_token(
+	struct tf_link *link, struct proposal *mine, int64_t deadline_ns, struct tf_error *err)
+{
+	struct proposal all[TF_WORLD_MAX];
+
+	if (getrandom(mine->token, sizeof(mine->token), 0) != (ssize_t)sizeof(mine->token))
+		return TF_FAIL_ERRNO(err, "cannot draw a token for the window");
+	TF_TRY(tf_link_exchange_fixed(link, mine, sizeof(*mine), all, deadline_ns, err));
+	memcpy(mine->token, all[0].token, sizeof(mine->token));
+	return TF_OK;
+}
+
+enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf_device *device,
+	struct tf_link *link, const struct tf_layout *layout, uint32_t base_first, int64_t deadline_ns,
+	struct tf_rank_window *out, struct tf_error *err)
+{
+	struct tf_rank_window window = {
+		.ops = ops,
+		.stride = layout->stride_bytes,
+		.rank = tf_link_rank(link),
+		.world = tf_link_world(link),
+	};
+	struct proposal mine = {0};
+	int agreed = 0;
+
+	for (uint32_t i = 0; i < BASE_COUNT + window.world; i++) {
+		uint32_t proposer = i < BASE_COUNT ? 0 : i - BASE_COUNT;
+		enum tf_status status = share_token(link, &mine, deadline_ns, err);
+
+		mine.base = i < BASE_COUNT ? bases[(base_first + i) % BASE_COUNT] : 0;
+		window.relocated = i >= BASE_COUNT;
+		if (status == TF_OK)
+			status = agree_on(&window, device, link, proposer, &mine, deadline_ns, &agreed, err);
+		if (status == TF_OK && agreed) {
+			window.base = mine.base;
+			*out = window;
+			return TF_OK;
+		}
+		let_go(&window, &mine);
+		TF_TRY(status);
+	}
+	return TF_FAIL(err, TF_E_MISFIT,
+		"no base is free on every rank for a window of %u segments of %llu bytes; %zu fixed ones and one "
+		"proposal of each rank were tried",
+		window.world, (unsigned long long)window.stride, BASE_COUNT);
+}
+
+enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_device *device,
+	struct tf_link *link, const struct tf_layout *layout, int64_t deadline_ns, struct tf_error *err)
+{
+	int fds[TF_WORLD_MAX], own = -1;
+	struct tf_error local = {0};
+	enum tf_status status;
+
+	for (uint32_t rank = 0; rank < TF_WORLD_MAX; rank++)
+		fds[rank] = -1;
+	(void)!window->ops->segment_create(device, layout->segment_bytes, &own, &local);
+	status = tf_link_agree_ok(link, &local, deadline_ns, err);
+	if (status == TF_OK)
+		status = tf_link_exchange_fds(link, own, fds, deadline_ns, err);
+	for (uint32_t rank = 0; status == TF_OK && rank < window->world && local.status == TF_OK; rank++) {
+		(void)!window->ops->window_map(window->window, rank, rank == window->rank ? own : fds[rank],
+			layout->segment_bytes, &local);
+		tf_error_prefix(&local, "cannot map the segment of rank %u", rank);
+	}
+	if (status == TF_OK)
+		status = tf_link_agree_ok(link, &local, deadline_ns, err);
+	for (uint32_t rank = 0; rank < window->world; rank++) {
+		if (fds[rank] >= 0 && fds[rank] != own)
+			close(fds[rank]);
+	}
+	if (own >= 0)
+		close(own);
+	return status;
+}
+
+void *tf_rank_window_at(const struct tf_rank_window *window, uint32_t peer, uint64_t segment_off)
+{
+	struct tf_window_view view = tf_rank_window_view(window);
+
+	return (void *)(uintptr_t)tf_window_address(&view, peer, segment_off);
+}
+
+struct tf_window_view tf_rank_window_view(const struct tf_rank_window *window)
+{
+	return (struct tf_window_view){
+		.base = window->base, .stride = window->stride, .rank = window->rank, .world = window->world};
+}
+
+void tf_rank_window_close(struct tf_rank_window *window)
+{
+	if (window->window)
+		window->ops->window_close(window->window);
+	window->window = NULL;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing a session.
+ *
+ * 1. Each phase ends in agreement: all ranks go on, or all return the same refusal, naming the rank where it arose.
+ * 2. Nothing is tuned, captured or written; the program is only rebuilt.
+ * 3. Closing goes backwards: graphs, modules, memory, device.
+ */
+#include "runtime/session/session_private.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "catalog/catalog_read.h"
+#include "packages/container_read.h"
+#include "runtime/collective/collective.h"
+#include "runtime/session/machine_identity.h"
+
+/* A group may take this many timeouts to load: reading, mapping and probing are each bounded by one. */
+#define LOAD_TIMEOUTS 5
+
+static const char *const phase_names[TF_PHASE_COUNT] = {
+	"package", "identity", "device", "window", "peers", "graphs", "protocol", "probe"};
+
+const char *tf_session_phase_name(enum tf_session_phase phase)
+{
+	return (unsigned)phase < TF_PHASE_COUNT ? phase_names[phase] : "unknown";
+}
+
+/* Reads the catalog; digests are of the catalog's own member, which the container checks by its frames. */
+static enum tf_status read_package(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
+{
+	unsigned parts = options->startup ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
+	struct tf_package *package = NULL;
+	struct tf_bytes catalog = {0};
+	enum tf_status status = tf_package_open(options->path, &package, err);
+
+	if (status == TF_OK)
+		status = tf_package_digest(package, session->digest, err);
+	if (status == TF_OK)
+		status = tf_package_read_catalog(package, &catalog, err);
+	if (status == TF_OK) {
+		status = tf_catalog_read(catalog.data, catalog.size, parts, &session->program, err);
+		if (status != TF_OK)
+			tf_error_prefix(err, "catalog");
+	}
+	if (status != TF_OK)
+		tf_error_prefix(err, "cannot load '%s'", options->path);
+	tf_bytes_fini(&catalog);
+	tf_package_close(package);
+	return status;
+}
+
+static enum tf_status phase_package(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	(void)!read_package(session, options, &local);
+	TF_TRY(tf_link_agree_ok(session->link, &local, deadline, err));
+	return tf_link_agree_equal(
+		session->link, "the package's digest", session->digest, TF_DIGEST_BYTES, deadline, err);
+}
+
+static enum tf_status open_device(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
+{
+	const char *kind = options->device;
+
+	tf_collective_register_host();
+	/* "auto" means what the package was made for: another kind would be a misfit by its identity. */
+	if (!kind || !strcmp(kind, "auto"))
+		kind = tf_program_identity(&session->program, "device.kind");
+	if (!kind)
+		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
+	TF_TRY(tf_device_ops_find(kind, &session->ops, err));
+	TF_TRY(session->ops->open(options->device_ordinal, &session->device, err));
+	session->ops->properties(session->device, &session->properties);
+	return session->ops->stream_create(session->device, &session->stream, err);
+}
+
+static enum tf_status phase_device(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	(void)!open_device(session, options, &local);
+	return tf_link_agree_ok(session->link, &local, deadline, err);
+}
+
+static enum tf_status check_capacity(const struct tf_session *session, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+		const struct tf_graph *graph = &session->program.graphs[i];
+
+		if (graph->kind == TF_GRAPH_STEP && graph->capacity <= session->capacity_max)
+			return TF_OK;
+	}
+	return TF_FAIL(err, TF_E_USAGE, "capacity %u is below the smallest of the package", session->capacity_max);
+}
+
+static enum tf_status phase_identity(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	(void)options;
+	if (tf_identity_compare(&session->program, &session->properties, session->world, &local) == TF_OK)
+		(void)!check_capacity(session, &local);
+	return tf_link_agree_ok(session->link, &local, deadline, err);
+}
+
+static enum tf_status phase_window(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	return tf_rank_window_reserve(session->ops, session->device, session->link, &session->program.layout,
+		options->base_first, deadline, &session->window, err);
+}
+
+static enum tf_status phase_peers(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	(void)options;
+	return tf_rank_window_connect(
+		&session->window, session->device, session->link, &session->program.layout, deadline, err);
+}
+
+static enum tf_status build_graphs(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
+{
+	struct tf_program *program = &session->program;
+	struct tf_rebuild_target target = {
+		.ops = session->ops,
+		.device = session->device,
+		.window = tf_rank_window_view(&session->window),
+	};
+
+	TF_TRY(tf_rebuild_modules_load(
+		program, session->ops, session->device, NULL, &session->modules, err));
+	target.kernels = session->modules.kernels;
+	session->execs = tf_calloc(program->graph_count, sizeof(session->execs[0]));
+	if (!session->execs)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u graphs", program->graph_count);
+	for (uint32_t i = 0; i < program->graph_count; i++) {
+		int wanted = program->graphs[i].kind == TF_GRAPH_STARTUP
+			? options->startup
+			: program->graphs[i].capacity <= session->capacity_max;
+
+		if (wanted)
+			TF_TRY(tf_graph_rebuild(program, i, &target, &session->execs[i], err));
+	}
+	return TF_OK;
+}
+
+static enum tf_status phase_graphs(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	(void)!build_graphs(session, options, &local);
+	return tf_link_agree_ok(session->link, &local, deadline, err);
+}
+
+static enum tf_status phase_protocol(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	(void)options;
+	return tf_session_reset_protocol(session, deadline, err);
+}
+
+static enum tf_status phase_probe(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	if (options->probe)
+		(void)!tf_session_probe(session, &local);
+	return tf_link_agree_ok(session->link, &local, deadline, err);
+}
+
+typedef enum tf_status (*phase_fn)(struct tf_session *session, const struct tf_session_options *options,
+	int64_t deadline_ns, struct tf_error *err);
+
+struct phase_step {
+	enum tf_session_phase phase;
+	phase_fn fn;
+};
+
+static const struct phase_step phases[] = {
+	{TF_PHASE_PACKAGE, phase_package},
+	{TF_PHASE_DEVICE, phase_device},
+	{TF_PHASE_IDENTITY, phase_identity},
+	{TF_PHASE_WINDOW, phase_window},
+	{TF_PHASE_PEERS, phase_peers},
+	{TF_PHASE_GRAPHS, phase_graphs},
+	{TF_PHASE_PROTOCOL, phase_protocol},
+	{TF_PHASE_PROBE, phase_probe},
+};
+
+enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
+	struct tf_session **out, struct tf_error *err)
+{
+	struct tf_session *session = tf_calloc(1, sizeof(*session));
+	enum tf_status status = TF_OK;
+	int64_t deadline, begin;
+
+	if (!session)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a session");
+	session->link = link;
+	session->rank = tf_link_rank(link);
+	session->world = tf_link_world(link);
+	session->timeout_ns = options->timeout_ns ? options->timeout_ns : TF_TIMEOUT_DEFAULT_NS;
+	session->capacity_max = options->capacity_max ? options->capacity_max : UINT32_MAX;
+	deadline = tf_deadline_after(LOAD_TIMEOUTS * session->timeout_ns);
+	for (size_t i = 0; status == TF_OK && i < sizeof(phases) / sizeof(phases[0]); i++) {
+		int64_t bound = tf_deadline_after(session->timeout_ns);
+
+		begin = tf_now_ns();
+		status = phases[i].fn(session, options, bound < deadline ? bound : deadline, err);
+		session->phase_ns[phases[i].phase] = tf_now_ns() - begin;
+	}
+	if (status != TF_OK) {
+		tf_session_close(session);
+		return status;
+	}
+	session->steps = 0; /* the probe's do not count */
+	*out = session;
+	return TF_OK;
+}
+
+void tf_session_close(struct tf_session *session)
+{
+	if (!session)
+		return;
+	for (uint32_t i = 0; session->execs && i < session->program.graph_count; i++) {
+		if (session->execs[i])
+			session->ops->graph_destroy(session->execs[i]);
+	}
+	tf_free(session->execs);
+	tf_free(session->expected);
+	tf_rebuild_modules_unload(&session->modules);
+	if (session->stream)
+		session->ops->stream_destroy(session->stream);
+	tf_rank_window_close(&session->window);
+	if (session->ops)
+		session->ops->close(session->device);
+	tf_program_fini(&session->program);
+	tf_free(session);
+}
+
+const struct tf_program *tf_session_program(const struct tf_session *session)
+{
+	return &session->program;
+}
+
+uint32_t tf_session_rank(const struct tf_session *session)
+{
+	return session->rank;
+}
+
+uint64_t tf_session_base(const struct tf_session *session)
+{
+	return session->window.base;
+}
+
+int tf_session_relocated(const struct tf_session *session)
+{
+	return session->window.relocated;
+}
+
+uint64_t tf_session_steps(const struct tf_session *session)
+{
+	return session->steps;
+}
+
+int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_phase phase)
+{
+	return (unsigned)phase < TF_PHASE_COUNT ? session->phase_ns[phase] : 0;
+}
+
+const struct tf_control *tf_session_control(const struct tf_session *session)
+{
+	return tf_rank_window_at(&session->window, 0, session->program.layout.control_off);
+}
+
+const uint8_t *tf_session_digest(const struct tf_session *session)
+{
+	return session->digest;
+}
+
+void *tf_session_buffer_data(const struct tf_session *session, uint32_t buffer)
+{
+	return tf_rank_window_at(&session->window, 0, session->program.buffers[buffer].segment_off);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a session, shared by the files of this folder. */
+#ifndef TF_RUNTIME_SESSION_SESSION_PRIVATE_H
+#define TF_RUNTIME_SESSION_SESSION_PRIVATE_H
+
+#include "runtime/graph/rebuild.h"
+#include "runtime/graph/rebuild_modules.h"
+#include "runtime/session/rank_window.h"
+#include "runtime/session/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tf_session {
+	struct tf_link *link; /* borrowed */
+	int64_t timeout_ns;
+	uint32_t rank, world;
+	uint32_t capacity_max;
+	uint8_t digest[TF_DIGEST_BYTES];
+	struct tf_program program;
+	const struct tf_device_ops *ops;
+	struct tf_device *device;
+	struct tf_stream *stream;
+	struct tf_device_properties properties;
+	struct tf_rank_window window;
+	struct tf_rebuild_modules modules;
+	struct tf_exec **execs; /* (program.graph_count); NULL where not loaded */
+	uint64_t steps;
+	int64_t phase_ns[TF_PHASE_COUNT];
+	struct tf_error failed; /* once set, every call returns it */
+
+	/* what the outputs of `expected_capacity` must be, in the order of the program's output buffers */
+	uint8_t *expected;
+	uint64_t expected_bytes;
+	uint32_t expected_capacity;
+};
+
+/* The graph of a capacity, or TF_PROGRAM_NONE. */
+uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);
+
+/* Launches one graph and waits; turns a kernel's fault into an error that names rank, group and peer. */
+enum tf_status tf_session_run(struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err);
+
+/* Resets control words and protocol memory and fences all ranks. Collective. */
+enum tf_status tf_session_reset_protocol(struct tf_session *session, int64_t deadline_ns, struct tf_error *err);
+
+/* One step of every loaded capacity, bytewise. Collective. */
+enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

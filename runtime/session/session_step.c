@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps, and proving their bytes.
+ *
+ * 1. A step allocates nothing, takes no lock, writes no log (tests count).
+ * 2. The first failure ends the session: the protocol's epochs of the ranks may differ after it.
+ * 3. Expected outputs are computed from the operands of all ranks by the reference, never read from a peer.
+ */
+#include "runtime/session/session_private.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "runtime/collective/collective.h"
+#include "runtime/collective/startup.h"
+
+/* Kernels bound their own waits; a step holds many of them, so the queue's own bound is only the last resort. */
+#define STEP_TIMEOUTS 30
+#define PROBE_SEED     UINT64_C(0x7466707265700001)
+#define POISON_BYTE    0xa5
+
+uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity)
+{
+	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+		const struct tf_graph *graph = &session->program.graphs[i];
+
+		if (graph->kind == TF_GRAPH_STEP && graph->capacity == capacity && session->execs[i])
+			return i;
+	}
+	return TF_PROGRAM_NONE;
+}
+
+enum tf_status tf_session_capacity_for(
+	const struct tf_session *session, uint64_t rows, uint32_t *out_capacity, struct tf_error *err)
+{
+	uint32_t best = 0, largest = 0;
+
+	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+		uint32_t capacity = session->program.graphs[i].capacity;
+
+		if (session->program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
+			continue;
+		if (capacity > largest)
+			largest = capacity;
+		if (capacity >= rows && (!best || capacity < best))
+			best = capacity;
+	}
+	if (!rows)
+		return TF_FAIL(err, TF_E_USAGE, "a step of 0 rows is not allowed; 1 to %u are", largest);
+	if (!best)
+		return TF_FAIL(err, TF_E_USAGE, "a step of %llu rows is above the largest loaded capacity, %u",
+			(unsigned long long)rows, largest);
+	*out_capacity = best;
+	return TF_OK;
+}
+
+/* Keeps the first failure, which says what the later ones only follow from. */
+static enum tf_status fail(struct tf_session *session, enum tf_status status, struct tf_error *err)
+{
+	tf_error_prefix(err, "rank %u", session->rank);
+	if (session->failed.status == TF_OK && err)
+		session->failed = *err;
+	else if (session->failed.status == TF_OK)
+		session->failed.status = status;
+	return status;
+}
+
+enum tf_status tf_session_run(
+	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	enum tf_status status;
+
+	if (session->failed.status != TF_OK) {
+		if (err)
+			*err = session->failed;
+		return session->failed.status;
+	}
+	status = session->ops->stream_graph(session->stream, exec, &local);
+	if (status == TF_OK)
+		status = session->ops->stream_wait(session->stream, deadline_ns, &local);
+	if (status == TF_OK)
+		status = tf_fault_to_error(tf_session_control(session), &session->program, &local);
+	if (status == TF_OK)
+		return TF_OK;
+	tf_collective_abort(session->window.base, session->window.stride, session->world, session->rank);
+	fail(session, status, &local);
+	if (err)
+		*err = local;
+	return status;
+}
+
+enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct tf_error *err)
+{
+	uint32_t capacity;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	TF_TRY(tf_session_run(session, session->execs[tf_session_graph_of(session, capacity)],
+		tf_deadline_after(STEP_TIMEOUTS * session->timeout_ns), err));
+	session->steps++;
+	return TF_OK;
+}
+
+enum tf_status tf_session_reset_protocol(
+	struct tf_session *session, int64_t deadline_ns, struct tf_error *err)
+{
+	/* Nobody clears while a peer still waits on the old state. */
+	TF_TRY(tf_link_barrier(session->link, deadline_ns, err));
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->program.layout, session->rank,
+		session->world, (uint64_t)session->timeout_ns, 0);
+	return tf_link_barrier(session->link, deadline_ns, err);
+}
+
+/* Whether a buffer is an operand of a group of this capacity. */
+static int belongs(const struct tf_session *session, const struct tf_buffer *buffer, uint32_t capacity,
+	enum tf_buffer_role role)
+{
+	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
+		session->program.groups[buffer->group].capacity == capacity;
+}
+
+/* Operands differ between buffers and steps: the seed is drawn from both. */
+static uint64_t operand_seed(uint64_t seed, uint32_t group, uint32_t pair)
+{
+	uint64_t key[3] = {seed, group, pair};
+
+	return tf_fnv64(TF_FNV_START, key, sizeof(key));
+}
+
+static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacity)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
+		if (belongs(session, &session->program.buffers[i], capacity, TF_BUFFER_OUTPUT))
+			total += session->program.buffers[i].bytes;
+	}
+	return total;
+}
+
+/* Elements of a reduce-scatter's output that this rank owns; the rest of the buffer is nobody's. */
+static uint64_t owned_bytes(const struct tf_session *session, const struct tf_group *group)
+{
+	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, session->world);
+	uint64_t first = shard * session->rank;
+
+	if (group->op != TF_OP_REDUCE_SCATTER)
+		return tf_group_output_bytes(group, session->world);
+	if (first >= count)
+		return 0;
+	return (count - first < shard ? count - first : shard) * tf_dtype_bytes(group->dtype);
+}
+
+/* Writes this rank's input and the output that must come of all ranks' inputs. `scratch` is (world, input bytes). */
+static enum tf_status fill_pair(struct tf_session *session, const struct tf_buffer *output, uint64_t seed,
+	uint8_t *scratch, uint8_t *expected, struct tf_error *err)
+{
+	const struct tf_group *group = &session->program.groups[output->group];
+	uint64_t count = tf_group_input_count(group), bytes = tf_group_input_bytes(group);
+	const void *inputs[TF_WORLD_MAX];
+
+	for (uint32_t rank = 0; rank < session->world; rank++) {
+		inputs[rank] = scratch + rank * bytes;
+		tf_operand_fill(TF_FILL_RANDOM, group->dtype, operand_seed(seed, output->group, output->pair),
+			rank, count, scratch + rank * bytes);
+	}
+	tf_reference(group->op, group->dtype, session->world, session->rank, count, inputs, expected);
+	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
+		const struct tf_buffer *input = &session->program.buffers[i];
+
+		if (input->role != TF_BUFFER_INPUT || input->group != output->group ||
+			input->pair != output->pair)
+			continue;
+		TF_TRY(session->ops->write(session->device, tf_session_buffer_data(session, i),
+			scratch + session->rank * bytes, bytes, err));
+	}
+	return TF_OK;
+}
+
+static uint64_t largest_input(const struct tf_session *session, uint32_t capacity)
+{
+	uint64_t largest = 0;
+
+	for (uint32_t i = 0; i < session->program.group_count; i++) {
+		uint64_t bytes = tf_group_input_bytes(&session->program.groups[i]);
+
+		if (session->program.groups[i].capacity == capacity && bytes > largest)
+			largest = bytes;
+	}
+	return largest;
+}
+
+enum tf_status tf_session_fill(struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
+{
+	enum tf_status status = TF_OK;
+	uint8_t *scratch, *grown;
+	uint64_t at = 0, bytes;
+	uint32_t capacity;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	bytes = outputs_bytes(session, capacity);
+	grown = tf_reallocarray(session->expected, 1, bytes);
+	if (!grown)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %llu bytes of expected outputs",
+			(unsigned long long)bytes);
+	session->expected = grown;
+	session->expected_bytes = bytes;
+	session->expected_capacity = 0;
+	scratch = tf_calloc(session->world, largest_input(session, capacity));
+	if (!scratch)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the operands of %u ranks", session->world);
+	for (uint32_t i = 0; status == TF_OK && i < session->program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->program.buffers[i];
+
+		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			continue;
+		status = fill_pair(session, buffer, seed, scratch, session->expected + at, err);
+		at += buffer->bytes;
+	}
+	tf_free(scratch);
+	if (status == TF_OK)
+		session->expected_capacity = capacity;
+	return status;
+}
+
+void tf_session_poison(struct tf_session *session, uint64_t rows)
+{
+	uint32_t capacity;
+
+	if (tf_session_capacity_for(session, rows, &capacity, NULL) != TF_OK)
+		return;
+	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->program.buffers[i];
+
+		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			(void)!session->ops->stream_set(session->stream, tf_session_buffer_data(session, i),
+				POISON_BYTE, buffer->bytes, NULL);
+	}
+}
+
+/* Names the first element that differs, with both values in hex. */
+static enum tf_status mismatch(const struct tf_session *session, const struct tf_buffer *buffer,
+	const uint8_t *found, const uint8_t *wanted, struct tf_error *err)
+{
+	size_t width = tf_dtype_bytes(buffer->dtype), at = 0;
+	char found_hex[16], wanted_hex[16];
+
+	while (found[at] == wanted[at])
+		at++;
+	at -= at % width;
+	tf_hex(found + at, width, found_hex);
+	tf_hex(wanted + at, width, wanted_hex);
+	return TF_FAIL(err, TF_E_MISMATCH,
+		"rank %u: buffer '%s', element %zu holds bytes %s where the reference has %s", session->rank,
+		buffer->name, at / width, found_hex, wanted_hex);
+}
+
+enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
+{
+	uint32_t capacity;
+	uint64_t at = 0;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	if (capacity != session->expected_capacity)
+		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
+	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->program.buffers[i];
+		const uint8_t *found = tf_session_buffer_data(session, i);
+		uint64_t bytes;
+
+		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			continue;
+		bytes = owned_bytes(session, &session->program.groups[buffer->group]);
+		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
+			return mismatch(session, buffer, found, session->expected + at, err);
+		at += buffer->bytes;
+	}
+	return TF_OK;
+}
+
+enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	if (tf_session_fill(session, rows, PROBE_SEED + session->steps, &local) == TF_OK) {
+		tf_session_poison(session, rows);
+		if (tf_session_step(session, rows, &local) == TF_OK)
+			(void)!tf_session_compare(session, rows, &local);
+	}
+	return tf_link_agree_ok(session->link, &local, tf_deadline_after(2 * session->timeout_ns), err);
+}
+
+void tf_session_capacities(const struct tf_session *session, uint32_t *out_count, uint32_t *out_largest)
+{
+	*out_count = 0;
+	*out_largest = 0;
+	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+		const struct tf_graph *graph = &session->program.graphs[i];
+
+		if (graph->kind != TF_GRAPH_STEP || !session->execs[i])
+			continue;
+		*out_count += 1;
+		if (graph->capacity > *out_largest)
+			*out_largest = graph->capacity;
+	}
+}
+
+/* A rank that finds wrong bytes still takes part in the remaining steps, so that its peers need not wait out their bound. */
+enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err)
+{
+	enum tf_status first = TF_OK;
+
+	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+		uint32_t capacity = session->program.graphs[i].capacity;
+		enum tf_status status;
+
+		if (session->program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
+			continue;
+		TF_TRY(tf_session_fill(session, capacity, PROBE_SEED, err));
+		tf_session_poison(session, capacity);
+		TF_TRY(tf_session_step(session, capacity, err));
+		status = tf_session_compare(session, capacity, first == TF_OK ? err : NULL);
+		if (first == TF_OK)
+			first = status;
+	}
+	return first;
+}

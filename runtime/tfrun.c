@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public calls of libtfrun: a thin coat over session/. Nothing of the inside leaks: statuses and errors are copied, buffers are
+ * described by value.
+ */
+#include <tfrun/tfrun.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "runtime/session/session.h"
+
+#define TIMEOUT_MS_DEFAULT 2000
+#define TIMEOUT_MS_MAX     600000
+#define LOAD_TIMEOUTS      5
+
+struct tfrun_session {
+	struct tf_link *link;
+	struct tf_session *inner;
+	int64_t load_ns;
+};
+
+static const enum tfrun_status statuses[TF_STATUS_COUNT] = {
+	[TF_OK] = TFRUN_OK,
+	[TF_E_USAGE] = TFRUN_USAGE,
+	[TF_E_INVALID] = TFRUN_INVALID,
+	[TF_E_DAMAGED] = TFRUN_DAMAGED,
+	[TF_E_VERSION] = TFRUN_VERSION,
+	[TF_E_MISFIT] = TFRUN_MISFIT,
+	[TF_E_NOT_FOUND] = TFRUN_NOT_FOUND,
+	[TF_E_UNSUPPORTED] = TFRUN_UNAVAILABLE,
+	[TF_E_UNAVAILABLE] = TFRUN_UNAVAILABLE,
+	[TF_E_NO_MEMORY] = TFRUN_NO_MEMORY,
+	[TF_E_LIMIT] = TFRUN_INVALID,
+	[TF_E_TIMEOUT] = TFRUN_TIMEOUT,
+	[TF_E_DISCONNECTED] = TFRUN_DISCONNECTED,
+	[TF_E_ABORTED] = TFRUN_ABORTED,
+	[TF_E_MISMATCH] = TFRUN_MISMATCH,
+	[TF_E_SYSTEM] = TFRUN_SYSTEM,
+	[TF_E_INTERNAL] = TFRUN_INTERNAL,
+};
+
+static enum tfrun_status hand_over(enum tf_status status, const struct tf_error *inner, struct tfrun_error *error)
+{
+	enum tfrun_status outer = (unsigned)status < TF_STATUS_COUNT ? statuses[status] : TFRUN_INTERNAL;
+
+	if (!error)
+		return outer;
+	memset(error, 0, sizeof(*error));
+	error->status = outer;
+	if (status != TF_OK) {
+		error->native = inner->native;
+		snprintf(error->text, sizeof(error->text), "%s", inner->text);
+	}
+	return outer;
+}
+
+static enum tf_status check_options(const struct tfrun_options *options, struct tf_error *err)
+{
+	if (!options || options->size != sizeof(*options))
+		return TF_FAIL(err, TF_E_USAGE, "options.size is %zu, not %zu: built against another tfrun.h",
+			options ? options->size : 0, sizeof(*options));
+	if (options->world < TF_WORLD_MIN || options->world > TF_WORLD_MAX)
+		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are", options->world,
+			TF_WORLD_MIN, TF_WORLD_MAX);
+	if (options->rank >= options->world)
+		return TF_FAIL(err, TF_E_USAGE, "rank %u is not below the world of %u", options->rank, options->world);
+	if (!options->address == !options->link_fds)
+		return TF_FAIL(err, TF_E_USAGE, "exactly one of options.address and options.link_fds must be given");
+	if (options->timeout_ms > TIMEOUT_MS_MAX)
+		return TF_FAIL(err, TF_E_USAGE, "a timeout of %u ms is above the largest, %d", options->timeout_ms,
+			TIMEOUT_MS_MAX);
+	return TF_OK;
+}
+
+static int64_t timeout_ns(const struct tfrun_options *options)
+{
+	uint32_t ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS_DEFAULT;
+
+	return ms * TF_NS_PER_MS;
+}
+
+static enum tf_status connect_link(
+	const struct tfrun_options *options, struct tf_link **out, struct tf_error *err)
+{
+	int64_t deadline = tf_deadline_after(LOAD_TIMEOUTS * timeout_ns(options));
+	struct tf_link_options link = {
+		.size = sizeof(link),
+		.address = options->address,
+		.rank = options->rank,
+		.world = options->world,
+		.secret = options->secret,
+		.secret_bytes = options->secret ? strlen(options->secret) : 0,
+		.deadline_ns = deadline,
+	};
+	struct tf_link_ends ends = {.world = options->world};
+
+	if (options->address)
+		return tf_link_connect(&link, out, err);
+	for (uint32_t rank = 0; rank < TF_WORLD_MAX; rank++) {
+		ends.root_fds[rank] = options->rank == 0 ? options->link_fds[rank] : -1;
+		ends.peer_fds[rank] = rank == options->rank && rank ? options->link_fds[0] : -1;
+	}
+	return tf_link_attach(&ends, options->rank, out, err);
+}
+
+enum tfrun_status tfrun_link_pairs(uint32_t world, int (*ends)[8], struct tfrun_error *error)
+{
+	struct tf_link_ends made;
+	struct tf_error err = {0};
+	enum tf_status status = tf_link_create_pairs(world, &made, &err);
+
+	if (status == TF_OK) {
+		for (uint32_t rank = 0; rank < world; rank++) {
+			for (uint32_t peer = 0; peer < TF_WORLD_MAX; peer++)
+				ends[rank][peer] = rank == 0 && peer < world ? made.root_fds[peer] : -1;
+			if (rank)
+				ends[rank][0] = made.peer_fds[rank];
+		}
+	}
+	return hand_over(status, &err, error);
+}
+
+static enum tf_status open_session(const char *path, const struct tfrun_options *options,
+	struct tfrun_session **out, struct tf_error *err)
+{
+	struct tf_session_options inner = {
+		.path = path,
+		.device = options->device,
+		.device_ordinal = options->device_ordinal,
+		.timeout_ns = timeout_ns(options),
+		.capacity_max = options->capacity_max,
+		.strict = options->strict,
+		.probe = 1,
+	};
+	struct tfrun_session *session = tf_calloc(1, sizeof(*session));
+	int64_t begin = tf_now_ns();
+	enum tf_status status;
+
+	if (!session)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a session");
+	status = connect_link(options, &session->link, err);
+	if (status == TF_OK)
+		status = tf_session_open(&inner, session->link, &session->inner, err);
+	if (status != TF_OK) {
+		tfrun_close(session);
+		return status;
+	}
+	session->load_ns = tf_now_ns() - begin;
+	*out = session;
+	return TF_OK;
+}
+
+enum tfrun_status tfrun_open(const char *package_path, const struct tfrun_options *options,
+	struct tfrun_session **out_session, struct tfrun_error *error)
+{
+	struct tf_error err = {0};
+	enum tf_status status = check_options(options, &err);
+
+	if (status == TF_OK && (!package_path || !out_session))
+		status = TF_FAIL(&err, TF_E_USAGE, "package_path and out_session must not be NULL");
+	if (status == TF_OK)
+		status = open_session(package_path, options, out_session, &err);
+	return hand_over(status, &err, error);
+}
+
+void tfrun_close(struct tfrun_session *session)
+{
+	if (!session)
+		return;
+	tf_session_close(session->inner);
+	tf_link_close(session->link);
+	tf_free(session);
+}
+
+/* Operands only: what a caller may read and write. */
+static int is_public(const struct tf_buffer *buffer)
+{
+	return buffer->role == TF_BUFFER_INPUT || buffer->role == TF_BUFFER_OUTPUT;
+}
+
+uint32_t tfrun_buffer_count(const struct tfrun_session *session)
+{
+	const struct tf_program *program = tf_session_program(session->inner);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < program->buffer_count; i++)
+		count += (uint32_t)is_public(&program->buffers[i]);
+	return count;
+}
+
+static void describe(const struct tfrun_session *session, uint32_t index, struct tfrun_buffer *out)
+{
+	const struct tf_buffer *buffer = &tf_session_program(session->inner)->buffers[index];
+
+	*out = (struct tfrun_buffer){
+		.name = buffer->name,
+		.role = buffer->role == TF_BUFFER_INPUT ? TFRUN_INPUT : TFRUN_OUTPUT,
+		.dtype = tf_dtype_name(buffer->dtype),
+		.dims_count = buffer->dims_count,
+		.bytes = buffer->bytes,
+		.data = tf_session_buffer_data(session->inner, index),
+	};
+	memcpy(out->dims, buffer->dims, sizeof(out->dims));
+}
+
+enum tfrun_status tfrun_buffer_at(
+	struct tfrun_session *session, uint32_t index, struct tfrun_buffer *out, struct tfrun_error *error)
+{
+	const struct tf_program *program = tf_session_program(session->inner);
+	struct tf_error err = {0};
+	uint32_t left = index;
+
+	for (uint32_t i = 0; i < program->buffer_count; i++) {
+		if (!is_public(&program->buffers[i]) || left--)
+			continue;
+		describe(session, i, out);
+		return hand_over(TF_OK, &err, error);
+	}
+	return hand_over(TF_FAIL(&err, TF_E_USAGE, "buffer %u is not below the count of %u", index,
+				 tfrun_buffer_count(session)),
+		&err, error);
+}
+
+enum tfrun_status tfrun_buffer_find(
+	struct tfrun_session *session, const char *name, struct tfrun_buffer *out, struct tfrun_error *error)
+{
+	const struct tf_program *program = tf_session_program(session->inner);
+	struct tf_error err = {0};
+
+	for (uint32_t i = 0; i < program->buffer_count; i++) {
+		if (!is_public(&program->buffers[i]) || strcmp(program->buffers[i].name, name) != 0)
+			continue;
+		describe(session, i, out);
+		return hand_over(TF_OK, &err, error);
+	}
+	return hand_over(TF_FAIL(&err, TF_E_NOT_FOUND, "no buffer is named '%s'", name), &err, error);
+}
+
+enum tfrun_status tfrun_capacity_for(
+	const struct tfrun_session *session, uint64_t rows, uint32_t *out_capacity, struct tfrun_error *error)
+{
+	struct tf_error err = {0};
+
+	return hand_over(tf_session_capacity_for(session->inner, rows, out_capacity, &err), &err, error);
+}
+
+enum tfrun_status tfrun_step(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
+{
+	struct tf_error err;
+	enum tf_status status;
+
+	err.status = TF_OK;
+	status = tf_session_step(session->inner, rows, &err);
+	if (status == TF_OK)
+		return TFRUN_OK;
+	return hand_over(status, &err, error);
+}
+
+enum tfrun_status tfrun_check(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
+{
+	struct tf_error err = {0};
+	enum tf_status status = tf_session_check(session->inner, rows, &err);
+
+	return hand_over(status, &err, error);
+}
+
+enum tfrun_status tfrun_get_info(
+	const struct tfrun_session *session, struct tfrun_info *info, struct tfrun_error *error)
+{
+	const struct tf_program *program = tf_session_program(session->inner);
+	struct tf_error err = {0};
+
+	if (info->size != sizeof(*info))
+		return hand_over(TF_FAIL(&err, TF_E_USAGE, "info.size is %zu, not %zu", info->size, sizeof(*info)),
+			&err, error);
+	*info = (struct tfrun_info){
+		.size = sizeof(*info),
+		.rank = tf_session_rank(session->inner),
+		.world = program->world,
+		.groups = program->group_count,
+		.steps = tf_session_steps(session->inner),
+		.relocated = (uint64_t)tf_session_relocated(session->inner),
+		.load_ns = (uint64_t)session->load_ns,
+		.window_base = tf_session_base(session->inner),
+	};
+	tf_session_capacities(session->inner, &info->capacities, &info->largest_capacity);
+	tf_hex(tf_session_digest(session->inner), TF_DIGEST_BYTES, info->package_sha256);
+	return hand_over(TF_OK, &err, error);
+}
+
+#define TEXT_OF(x)  #x
+#define DOTTED(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *tfrun_version(void)
+{
+	return DOTTED(TFRUN_VERSION_MAJOR, TFRUN_VERSION_MINOR, TFRUN_VERSION_PATCH);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that tests of devices and graphs launch: order, visibility and bounded waits in small.
+ */
+#ifndef TF_TESTS_DEVICE_DEVICE_KERNELS_H
+#define TF_TESTS_DEVICE_DEVICE_KERNELS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "test_append": log->values[log->count++] = value. */
+struct test_log {
+	uint32_t count;
+	uint32_t values[];
+};
+
+struct test_append_args {
+	struct test_log *log;
+	uint32_t value;
+	uint32_t padding;
+};
+
+/* "test_store": *to = value, with release order. */
+struct test_store_args {
+	uint64_t *to;
+	uint64_t value;
+};
+
+/* "test_arrive": waits at most timeout_ns for *at == value (acquire), then *result = it came. */
+struct test_arrive_args {
+	const uint64_t *at;
+	uint64_t value;
+	int64_t timeout_ns;
+	uint64_t *result;
+};
+
+/* "test_until": returns when the clock has reached until_ns. */
+struct test_until_args {
+	int64_t until_ns;
+};
+
+/* "test_mix": out[i] = (in ? in[i] : 0) * 31 + salt + rank, for i < count. */
+struct test_mix_args {
+	uint64_t *out;
+	const uint64_t *in; /* may be NULL */
+	uint64_t salt;
+	uint32_t rank;
+	uint32_t count;
+};
+
+/* Registers the table with the host's built-in module; call once, before the first device. */
+void test_kernels_register(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
