@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal: rows into one table, with a sticky error. Values are bound left to right; insert_row ends the row. */
+/*
+ * Internal: rows into one table, with a sticky error. Values are bound left to right; insert_row
+ * ends the row.
+ */
 #ifndef TF_CATALOG_CATALOG_INSERT_H
 #define TF_CATALOG_CATALOG_INSERT_H
 
@@ -21,7 +24,8 @@ struct tf_insert {
 };
 
 /* For a table of `columns` columns, all of which every row binds. Close it even if this fails. */
-void tf_insert_open(struct tf_insert *insert, sqlite3 *db, const char *table, int columns, struct tf_error *err);
+void tf_insert_open(
+	struct tf_insert *insert, sqlite3 *db, const char *table, int columns, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_insert_close(struct tf_insert *insert);
 
 void tf_insert_uint(struct tf_insert *insert, uint64_t value); /* at most INT64_MAX */
@@ -34,10 +38,14 @@ void tf_insert_blob(struct tf_insert *insert, const void *blob, size_t size);
 int tf_insert_row(struct tf_insert *insert);
 
 /* Parts of tf_catalog_write, each for some tables of a program that has been checked. */
-TF_WARN_UNUSED enum tf_status tf_write_memory(sqlite3 *db, const struct tf_program *program, struct tf_error *err);
-TF_WARN_UNUSED enum tf_status tf_write_tuning(sqlite3 *db, const struct tf_program *program, struct tf_error *err);
-TF_WARN_UNUSED enum tf_status tf_write_kernels(sqlite3 *db, const struct tf_program *program, struct tf_error *err);
-TF_WARN_UNUSED enum tf_status tf_write_graphs(sqlite3 *db, const struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_write_memory(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_write_tuning(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_write_kernels(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_write_graphs(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
 
 #ifdef __cplusplus
 }

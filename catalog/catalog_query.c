@@ -163,7 +163,7 @@ enum tf_status tf_catalog_query(const void *bytes, size_t size, const char *sql,
 	sqlite3_finalize(stmt);
 	tf_catalog_db_close(&db);
 	if (status == TF_E_TIMEOUT)
-		return TF_FAIL(err, TF_E_TIMEOUT, "query: not done by its deadline");
+		status = TF_FAIL(err, TF_E_TIMEOUT, "query: not done by its deadline");
 	if (status != TF_OK)
 		tf_error_prefix(err, "catalog");
 	return status;

@@ -21,19 +21,23 @@ enum tf_catalog_parts {
 };
 
 /*
- * Reads `bytes` (borrowed, unchanged: sqlite3_deserialize read-only, defensive, trusted_schema off, limits set) into `out`.
+ * Reads `bytes` (borrowed, unchanged: sqlite3_deserialize read-only, defensive, trusted_schema
+ * off, limits set) into `out`.
  * TF_E_INVALID / TF_E_DAMAGED: not such a database, or a row that breaks a rule (named).
  * TF_E_VERSION: another application_id's file, or a newer major; a newer minor is read.
  */
-TF_WARN_UNUSED enum tf_status tf_catalog_read(const void *bytes, size_t size, unsigned parts,
-	struct tf_program *out, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_catalog_read(
+	const void *bytes, size_t size, unsigned parts, struct tf_program *out, struct tf_error *err);
 
 /*
- * Runs one read-only statement (inspect --sql) and hands each row to `row` (texts, NULL for null). Anything but a single
- * SELECT/WITH/EXPLAIN/VALUES is refused as TF_E_USAGE; bounded by `deadline_ns`.
+ * Runs one read-only statement (inspect --sql) and hands each row to `row` (texts, NULL for
+ * null). Anything but a single SELECT/WITH/EXPLAIN/VALUES is refused as TF_E_USAGE; bounded by
+ * `deadline_ns`.
  */
-TF_WARN_UNUSED enum tf_status tf_catalog_query(const void *bytes, size_t size, const char *sql, int64_t deadline_ns,
-	int (*row)(void *user, int columns, char *const *names, char *const *values), void *user, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_catalog_query(const void *bytes, size_t size, const char *sql,
+	int64_t deadline_ns,
+	int (*row)(void *user, int columns, char *const *names, char *const *values), void *user,
+	struct tf_error *err);
 
 #ifdef __cplusplus
 }

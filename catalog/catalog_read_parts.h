@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal to tf_catalog_read: one function a table group. Each fills its arrays of `out` (half-filled on a fault; the
- * caller releases it) with values whose type, range and place in the order are checked; what refers to what is left to
- * tf_program_check.
+ * Internal to tf_catalog_read: one function a table group. Each fills its arrays of `out`
+ * (half-filled on a fault; the caller releases it) with values whose type, range and place in the
+ * order are checked; what refers to what is left to tf_program_check.
  */
 #ifndef TF_CATALOG_CATALOG_READ_PARTS_H
 #define TF_CATALOG_CATALOG_READ_PARTS_H
@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /* identity, program, member, buffer, constant */
-TF_WARN_UNUSED enum tf_status tf_read_memory(sqlite3 *db, struct tf_program *out, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_read_memory(
+	sqlite3 *db, struct tf_program *out, struct tf_error *err);
 
 /* tuned_group, candidate, selector, and sample if with_samples */
 TF_WARN_UNUSED enum tf_status tf_read_tuning(
@@ -26,7 +27,10 @@ TF_WARN_UNUSED enum tf_status tf_read_tuning(
 TF_WARN_UNUSED enum tf_status tf_read_graphs(
 	sqlite3 *db, int with_startup, struct tf_program *out, struct tf_error *err);
 
-/* module, kernel, kernel_word, launch, launch_word; launches below launch_end (TF_PROGRAM_NONE: all) */
+/*
+ * module, kernel, kernel_word, launch, launch_word; launches below launch_end (TF_PROGRAM_NONE:
+ * all)
+ */
 TF_WARN_UNUSED enum tf_status tf_read_kernels(
 	sqlite3 *db, uint32_t launch_end, struct tf_program *out, struct tf_error *err);
 

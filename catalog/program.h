@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program: everything a package carries, as plain data. The catalog stores it (schema.sql), tfprep
- * fills it, tfrun rebuilds from it. Rows refer to each other by index into the arrays below; a reader
- * has checked every index, name, size and enum before anyone sees the struct.
+ * The program: everything a package carries, as plain data. The catalog stores it (schema.sql),
+ * tfprep fills it, tfrun rebuilds from it. Rows refer to each other by index into the arrays
+ * below; a reader has checked every index, name, size and enum before anyone sees the struct.
  *
  * Addresses never appear. A place in the window is (peer, offset): peer k means the segment of rank
  * (self + k) mod world, so peer 0 is the rank's own segment and one program serves all ranks.
@@ -28,7 +28,7 @@ extern "C" {
 struct tf_candidate {
 	enum tf_algorithm algorithm;
 	enum tf_writer writer;
-	uint32_t threads;     /* threads a CTA */
+	uint32_t threads; /* threads a CTA */
 	uint32_t ctas;
 	uint64_t chunk_bytes; /* 0 where the writer does not chunk */
 };
@@ -51,7 +51,7 @@ enum tf_candidate_state {
 	TF_CANDIDATE_COMPETED = 0, /* sampled, lost in the first stage */
 	TF_CANDIDATE_SURVIVED,     /* sampled afresh in the second stage */
 	TF_CANDIDATE_PICKED,
-	TF_CANDIDATE_STRUCK        /* wrong or late in verification; never sampled */
+	TF_CANDIDATE_STRUCK /* wrong or late in verification; never sampled */
 };
 
 struct tf_group_candidate {
@@ -59,7 +59,7 @@ struct tf_group_candidate {
 	uint32_t rung; /* place on the ladder among the group's legal candidates, from 0 */
 	struct tf_candidate candidate;
 	enum tf_candidate_state state;
-	char reason[160]; /* why struck, lost or picked; never empty once tuned */
+	char reason[160];           /* why struck, lost or picked; never empty once tuned */
 	int64_t stage_median_ns[2]; /* -1: not sampled in that stage */
 	int64_t stage_low_ns[2];    /* order statistic 6 of 21 */
 	int64_t stage_high_ns[2];   /* order statistic 16 of 21 */
@@ -70,7 +70,7 @@ struct tf_sample {
 	uint8_t stage; /* 1 or 2 */
 	uint8_t pass;  /* 0..20 */
 	uint8_t slowest_rank;
-	int64_t ns;    /* maximum over ranks */
+	int64_t ns; /* maximum over ranks */
 };
 
 enum tf_buffer_role {
@@ -118,7 +118,10 @@ enum tf_word_kind {
 	TF_WORD_RANK         /* 4 bytes: the rank's number */
 };
 
-/* A field of a kernel's argument struct that is not the same bytes on every rank and at every base. */
+/*
+ * A field of a kernel's argument struct that is not the same bytes on every rank and at every
+ * base.
+ */
 struct tf_kernel_word {
 	uint32_t arg_off;
 	enum tf_word_kind kind;
@@ -133,7 +136,10 @@ struct tf_kernel {
 	uint32_t words_first, words_count; /* in program.kernel_words */
 };
 
-/* A launch: kernel, geometry, argument bytes. Nodes share launches, so a graph of 60,000 nodes stays small. */
+/*
+ * A launch: kernel, geometry, argument bytes. Nodes share launches, so a graph of 60,000 nodes
+ * stays small.
+ */
 struct tf_launch {
 	uint32_t kernel;
 	uint32_t grid[3], block[3];
@@ -149,21 +155,15 @@ struct tf_launch_word {
 	uint64_t segment_off; /* ADDRESS */
 };
 
-enum tf_node_kind {
-	TF_NODE_KERNEL = 0,
-	TF_NODE_COPY,
-	TF_NODE_SET,
-	TF_NODE_EMPTY,
-	TF_NODE_COMM
-};
+enum tf_node_kind { TF_NODE_KERNEL = 0, TF_NODE_COPY, TF_NODE_SET, TF_NODE_EMPTY, TF_NODE_COMM };
 
 struct tf_node {
 	enum tf_node_kind kind;
-	uint32_t launch;            /* KERNEL */
+	uint32_t launch;             /* KERNEL */
 	uint32_t to_peer, from_peer; /* COPY, SET */
 	uint64_t to_off, from_off;
 	uint64_t bytes;
-	uint32_t value;             /* SET: the byte */
+	uint32_t value; /* SET: the byte */
 };
 
 struct tf_edge {
@@ -172,10 +172,7 @@ struct tf_edge {
 	uint8_t from_port, to_port;
 };
 
-enum tf_graph_kind {
-	TF_GRAPH_STEP = 0,
-	TF_GRAPH_STARTUP
-};
+enum tf_graph_kind { TF_GRAPH_STEP = 0, TF_GRAPH_STARTUP };
 
 struct tf_graph {
 	enum tf_graph_kind kind;
@@ -192,18 +189,22 @@ struct tf_member {
 	uint8_t digest[TF_DIGEST_BYTES];
 };
 
-/* Where things lie in every rank's segment. The layout is part of the program: kernels carry offsets of it. */
+/*
+ * Where things lie in every rank's segment. The layout is part of the program: kernels carry
+ * offsets of it.
+ */
 struct tf_layout {
-	uint64_t stride_bytes;  /* distance of two ranks' segments in the window */
+	uint64_t stride_bytes; /* distance of two ranks' segments in the window */
 	uint64_t segment_bytes;
 	uint64_t control_off, control_bytes;
 	uint64_t ll_off, ll_source_bytes;             /* (2 slots, world sources, bytes) */
 	uint64_t sentinel_off, sentinel_source_bytes; /* (3 slots, world sources, bytes) */
-	uint64_t flag_off, flag_bytes;                /* flags of direct, serial, queued, pull; sentinel trailers */
-	uint64_t staging_off, staging_source_bytes;   /* (2 slots, world sources, bytes) */
-	uint64_t exchange_off, exchange_bytes;        /* operands that peers may touch */
-	uint64_t startup_off, startup_bytes;          /* samples, selectors, statuses of the startup graph; 0 without it */
-	uint64_t private_off, private_bytes;          /* constants, work */
+	uint64_t flag_off, flag_bytes; /* flags of direct, serial, queued, pull; sentinel trailers */
+	uint64_t staging_off, staging_source_bytes; /* (2 slots, world sources, bytes) */
+	uint64_t exchange_off, exchange_bytes;      /* operands that peers may touch */
+	uint64_t startup_off,
+		startup_bytes; /* samples, selectors, statuses of the startup graph; 0 without it */
+	uint64_t private_off, private_bytes; /* constants, work */
 };
 
 /* Ordered by key. Everything a machine must match is here and nothing that names one machine. */
@@ -254,7 +255,10 @@ TF_WARN_UNUSED enum tf_status tf_program_set_identity(
 /* NULL where there is none; borrowed. */
 const char *tf_program_identity(const struct tf_program *program, const char *key);
 
-/* "two_shot/direct/t256/c4/k65536" (k only where chunked); returns `out`, which holds TF_CANDIDATE_NAME_BYTES. */
+/*
+ * "two_shot/direct/t256/c4/k65536" (k only where chunked); returns `out`, which holds
+ * TF_CANDIDATE_NAME_BYTES.
+ */
 char *tf_candidate_name(const struct tf_candidate *candidate, char *out);
 int tf_candidate_equal(const struct tf_candidate *a, const struct tf_candidate *b);
 
@@ -270,11 +274,14 @@ uint64_t tf_shard_count(uint64_t count, uint32_t world);
 const char *tf_candidate_state_name(enum tf_candidate_state state);
 
 /*
- * Checks the whole program against itself: every index in range, every launch word and copy inside the segment and (for
- * peers) inside exported parts, buffers not overlapping, edges acyclic, selectors of the right group, kinds known.
- * TF_E_INVALID names row and field. The catalog reader calls it; tests plant one fault after another.
+ * Checks the whole program against itself: every index in range, every launch word and copy
+ * inside the segment and (for peers) inside exported parts, buffers not overlapping, edges
+ * acyclic, selectors of the right group, kinds known.
+ * TF_E_INVALID names row and field. The catalog reader calls it; tests plant one fault after
+ * another.
  */
-TF_WARN_UNUSED enum tf_status tf_program_check(const struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_program_check(
+	const struct tf_program *program, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -65,11 +65,12 @@ static void print_times(FILE *to, const struct tf_export_result *result)
 	const struct tf_job_done *job = &result->job;
 
 	fprintf(to, "time      total %.0f ms\n", ms(result->total_ns));
-	fprintf(to, "  ranks   %.0f ms: open %.1f, verify %.0f, capture %.1f (%u nodes), sample %.0f + %.0f,\n",
+	fprintf(to,
+		"  ranks   %.0f ms: open %.1f, verify %.0f, capture %.1f (%u nodes), sample %.0f + %.0f,\n",
 		ms(result->tune_ns), ms(job->open_ns), ms(job->tune.verify_ns), ms(job->tune.capture_ns),
 		job->tune.nodes, ms(job->tune.sample_ns[0]), ms(job->tune.sample_ns[1]));
-	fprintf(to, "          step graphs %.1f, catalog %.0f, release %.1f\n", ms(job->steps_capture_ns),
-		ms(job->catalog_ns), ms(job->release_ns));
+	fprintf(to, "          step graphs %.1f, catalog %.0f, release %.1f\n",
+		ms(job->steps_capture_ns), ms(job->catalog_ns), ms(job->release_ns));
 	if (result->path)
 		fprintf(to, "  package write %.0f ms, check in fresh processes %.0f, publish %.1f\n",
 			ms(result->write_ns), ms(result->check_ns), ms(result->publish_ns));
@@ -93,7 +94,8 @@ static void print_text(FILE *to, const struct tf_export_result *result)
 	if (!result->path)
 		return;
 	tf_hex(result->digest, sizeof(result->digest), hex);
-	fprintf(to, "package   %s, %" PRIu64 " bytes\nsha256    %s\n", result->path, result->file_bytes, hex);
+	fprintf(to, "package   %s, %" PRIu64 " bytes\nsha256    %s\n", result->path, result->file_bytes,
+		hex);
 }
 
 static json_t *picks_json(const struct tf_program *program)
@@ -104,10 +106,11 @@ static json_t *picks_json(const struct tf_program *program)
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		const struct tf_group_candidate *pick = &program->candidates[program->selectors[g]];
 
-		json_array_append_new(picks,
-			json_pack("{s:s, s:i, s:s, s:I, s:s}", "group", program->groups[g].name, "capacity",
-				(int)program->groups[g].capacity, "candidate", tf_candidate_name(&pick->candidate, name),
-				"median_ns", (json_int_t)pick->stage_median_ns[1], "reason", pick->reason));
+		json_array_append_new(
+			picks, json_pack("{s:s, s:i, s:s, s:I, s:s}", "group", program->groups[g].name,
+					   "capacity", (int)program->groups[g].capacity, "candidate",
+					   tf_candidate_name(&pick->candidate, name), "median_ns",
+					   (json_int_t)pick->stage_median_ns[1], "reason", pick->reason));
 	}
 	return picks;
 }
@@ -122,8 +125,8 @@ static json_t *struck_json(const struct tf_program *program)
 
 		if (entry->state == TF_CANDIDATE_STRUCK)
 			json_array_append_new(struck,
-				json_pack("{s:s, s:i, s:s, s:s}", "group", program->groups[entry->group].name, "capacity",
-					(int)program->groups[entry->group].capacity, "candidate",
+				json_pack("{s:s, s:i, s:s, s:s}", "group", program->groups[entry->group].name,
+					"capacity", (int)program->groups[entry->group].capacity, "candidate",
 					tf_candidate_name(&entry->candidate, name), "reason", entry->reason));
 	}
 	return struck;
@@ -143,21 +146,22 @@ static json_t *times_json(const struct tf_export_result *result)
 		(json_int_t)result->check_ns);
 }
 
-static enum tf_status print_json(FILE *to, const struct tf_export_result *result, struct tf_error *err)
+static enum tf_status print_json(
+	FILE *to, const struct tf_export_result *result, struct tf_error *err)
 {
 	const struct tf_program *program = &result->program;
 	char hex[TF_DIGEST_HEX_BYTES] = "";
-	json_t *root = json_pack("{s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "version", 1, "workload",
-		tf_program_identity(program, "workload"), "world", (int)program->world, "topology",
-		result->topology, "device", result->device, "groups", (int)program->group_count, "candidates",
-		(int)program->candidate_count, "samples", (int)program->sample_count, "picks", picks_json(program),
-		"struck", struck_json(program), "times", times_json(result));
+	json_t *root = json_pack("{s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "version",
+		1, "workload", tf_program_identity(program, "workload"), "world", (int)program->world,
+		"topology", result->topology, "device", result->device, "groups", (int)program->group_count,
+		"candidates", (int)program->candidate_count, "samples", (int)program->sample_count, "picks",
+		picks_json(program), "struck", struck_json(program), "times", times_json(result));
 
 	if (root && result->path) {
 		tf_hex(result->digest, sizeof(result->digest), hex);
 		json_object_set_new(root, "package",
-			json_pack("{s:s, s:I, s:s}", "path", result->path, "bytes", (json_int_t)result->file_bytes,
-				"sha256", hex));
+			json_pack("{s:s, s:I, s:s}", "path", result->path, "bytes",
+				(json_int_t)result->file_bytes, "sha256", hex));
 	}
 	if (!root || json_dumpf(root, to, JSON_INDENT(2)) || fputc('\n', to) == EOF) {
 		json_decref(root);

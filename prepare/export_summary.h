@@ -11,7 +11,10 @@
 extern "C" {
 #endif
 
-/* Groups, picks by writer, what was struck out, where the time went, the file's size and digest. `json`: {"version": 1, ...}. */
+/*
+ * Groups, picks by writer, what was struck out, where the time went, the file's size and digest.
+ * `json`: {"version": 1, ...}.
+ */
 TF_WARN_UNUSED enum tf_status tf_export_summary_print(
 	FILE *to, const struct tf_export_result *result, int json, struct tf_error *err);
 

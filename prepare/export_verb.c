@@ -19,33 +19,59 @@ struct words {
 	_Bool json;
 };
 
-#define TUNE_OPTIONS                                                                                           \
-	{.name = "tp", .kind = TF_OPTION_UINT, .value = "N", .off = offsetof(struct words, world),             \
-		.min = TF_WORLD_MIN, .max = TF_WORLD_MAX, .help = "ranks of the tensor-parallel group (default 2)"}, \
-		{.name = "topology", .kind = TF_OPTION_CHOICE, .value = "CLASS",                               \
+#define TUNE_OPTIONS                                                                               \
+	{.name = "tp",                                                                                 \
+		.kind = TF_OPTION_UINT,                                                                    \
+		.value = "N",                                                                              \
+		.off = offsetof(struct words, world),                                                      \
+		.min = TF_WORLD_MIN,                                                                       \
+		.max = TF_WORLD_MAX,                                                                       \
+		.help = "ranks of the tensor-parallel group (default 2)"},                                 \
+		{.name = "topology",                                                                       \
+			.kind = TF_OPTION_CHOICE,                                                              \
+			.value = "CLASS",                                                                      \
 			.off = offsetof(struct words, topology),                                               \
 			.choices = "auto|local|switched|host-bridge|ring|fabric",                              \
 			.help = "topology class whose ladder is climbed (default auto)"},                      \
-		{.name = "device", .kind = TF_OPTION_CHOICE, .value = "KIND",                                  \
-			.off = offsetof(struct words, device), .choices = "auto|host|cuda",                    \
+		{.name = "device",                                                                         \
+			.kind = TF_OPTION_CHOICE,                                                              \
+			.value = "KIND",                                                                       \
+			.off = offsetof(struct words, device),                                                 \
+			.choices = "auto|host|cuda",                                                           \
 			.help = "where to run (default auto: a GPU where there is one)"},                      \
-		{.name = "workload", .kind = TF_OPTION_PATH, .value = "NAME|FILE",                             \
+		{.name = "workload",                                                                       \
+			.kind = TF_OPTION_PATH,                                                                \
+			.value = "NAME|FILE",                                                                  \
 			.off = offsetof(struct words, workload),                                               \
 			.help = "a built-in workload or a YAML file (default decode-window)"},                 \
-		{.name = "capacity", .kind = TF_OPTION_TEXT, .value = "LIST",                                  \
+		{.name = "capacity",                                                                       \
+			.kind = TF_OPTION_TEXT,                                                                \
+			.value = "LIST",                                                                       \
 			.off = offsetof(struct words, capacities),                                             \
 			.help = "only these capacities, such as 1,2,8 (default all of the workload)"},         \
-		{.name = "ladder", .kind = TF_OPTION_PATH, .value = "FILE",                                    \
-			.off = offsetof(struct words, ladder), .help = "a ladder of one's own (YAML)"},        \
-		{.name = "timeout", .kind = TF_OPTION_UINT, .value = "MS",                                     \
-			.off = offsetof(struct words, timeout_ms), .min = 10, .max = TIMEOUT_MS_MAX,           \
+		{.name = "ladder",                                                                         \
+			.kind = TF_OPTION_PATH,                                                                \
+			.value = "FILE",                                                                       \
+			.off = offsetof(struct words, ladder),                                                 \
+			.help = "a ladder of one's own (YAML)"},                                               \
+		{.name = "timeout",                                                                        \
+			.kind = TF_OPTION_UINT,                                                                \
+			.value = "MS",                                                                         \
+			.off = offsetof(struct words, timeout_ms),                                             \
+			.min = 10,                                                                             \
+			.max = TIMEOUT_MS_MAX,                                                                 \
 			.help = "bound of every wait between ranks in milliseconds (default 2000)"},           \
-		{.name = "json", .kind = TF_OPTION_FLAG, .off = offsetof(struct words, json),                  \
-			.help = "print the summary as JSON"}
+	{                                                                                              \
+		.name = "json", .kind = TF_OPTION_FLAG, .off = offsetof(struct words, json),               \
+		.help = "print the summary as JSON"                                                        \
+	}
 
 static const struct tf_option export_options[] = {
 	TUNE_OPTIONS,
-	{.name = "output", .letter = 'o', .kind = TF_OPTION_PATH, .value = "FILE",
+	{.name = "output",
+		.letter = 'o',
+		.kind = TF_OPTION_PATH,
+		.value = "FILE",
 		.off = offsetof(struct words, out_path),
 		.help = "the package to write (default WORKLOAD-tpN-CLASS.tfp)"},
 	{.name = NULL},
@@ -60,9 +86,11 @@ const struct tf_verb tf_export_verb_table = {
 	.name = "export",
 	.synopsis = "[options]",
 	.summary = "tune, capture and write one package",
-	.text = "Tunes every collective group of the workload with interleaved samples in one graph, captures the step "
-		"graphs, writes the package, proves it in fresh processes at another address, and only then gives "
-		"it its name. A failure or a kill leaves the file of that name as it was.",
+	.text = "Tunes every collective group of the workload with interleaved samples in one graph, "
+			"captures the step "
+			"graphs, writes the package, proves it in fresh processes at another address, and only "
+			"then gives "
+			"it its name. A failure or a kill leaves the file of that name as it was.",
 	.options = export_options,
 };
 
@@ -90,8 +118,8 @@ static void to_options(const struct words *words, struct tf_export_options *opti
 }
 
 static int run_verb(const struct tf_verb *verb, int argc, char **argv,
-	enum tf_status (*run)(
-		const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err))
+	enum tf_status (*run)(const struct tf_export_options *options, struct tf_export_result *result,
+		struct tf_error *err))
 {
 	struct words words = {.world = 2, .timeout_ms = TIMEOUT_MS_DEFAULT};
 	struct tf_export_result result;

@@ -9,7 +9,10 @@
 extern "C" {
 #endif
 
-/* A tf_progress_fn; `user` is unused. Draws "verify  [#####     ]  40/81". Nothing where stderr is no terminal. */
+/*
+ * A tf_progress_fn; `user` is unused. Draws "verify  [#####     ]  40/81". Nothing where stderr
+ * is no terminal.
+ */
 void tf_progress_bar(void *user, const char *what, uint64_t done, uint64_t total);
 /* Erases the bar, so that what follows starts on a clean line. */
 void tf_progress_bar_end(void);

@@ -24,14 +24,16 @@ void tf_tfprep_catch_interrupts(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-int tf_tfprep_parse(const struct tf_verb *verb, int argc, char **argv, void *options, const char **out_args,
-	int *out_arg_count)
+int tf_tfprep_parse(const struct tf_verb *verb, int argc, char **argv, void *options,
+	const char **out_args, int *out_arg_count)
 {
 	struct tf_error err = {0};
 	int help = 0;
 
-	if (tf_options_parse(verb, argc, argv, options, out_args, out_arg_count, &help, &err) != TF_OK) {
-		fprintf(stderr, "tfprep %s: %s; see 'tfprep %s --help'\n", verb->name, err.text, verb->name);
+	if (tf_options_parse(verb, argc, argv, options, out_args, out_arg_count, &help, &err) !=
+		TF_OK) {
+		fprintf(
+			stderr, "tfprep %s: %s; see 'tfprep %s --help'\n", verb->name, err.text, verb->name);
 		return TF_EXIT_USAGE;
 	}
 	if (!help)

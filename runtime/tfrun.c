@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public calls of libtfrun: a thin coat over session/. Nothing of the inside leaks: statuses and errors are copied, buffers are
- * described by value.
+ * The public calls of libtfrun: a thin coat over session/. Nothing of the inside leaks: statuses
+ * and errors are copied, buffers are described by value.
  */
 #include <tfrun/tfrun.h>
 
@@ -42,9 +42,11 @@ static const enum tfrun_status statuses[TF_STATUS_COUNT] = {
 	[TF_E_INTERNAL] = TFRUN_INTERNAL,
 };
 
-static enum tfrun_status hand_over(enum tf_status status, const struct tf_error *inner, struct tfrun_error *error)
+static enum tfrun_status hand_over(
+	enum tf_status status, const struct tf_error *inner, struct tfrun_error *error)
 {
-	enum tfrun_status outer = (unsigned)status < TF_STATUS_COUNT ? statuses[status] : TFRUN_INTERNAL;
+	enum tfrun_status outer =
+		(unsigned)status < TF_STATUS_COUNT ? statuses[status] : TFRUN_INTERNAL;
 
 	if (!error)
 		return outer;
@@ -60,18 +62,21 @@ static enum tfrun_status hand_over(enum tf_status status, const struct tf_error 
 static enum tf_status check_options(const struct tfrun_options *options, struct tf_error *err)
 {
 	if (!options || options->size != sizeof(*options))
-		return TF_FAIL(err, TF_E_USAGE, "options.size is %zu, not %zu: built against another tfrun.h",
+		return TF_FAIL(err, TF_E_USAGE,
+			"options.size is %zu, not %zu: built against another tfrun.h",
 			options ? options->size : 0, sizeof(*options));
 	if (options->world < TF_WORLD_MIN || options->world > TF_WORLD_MAX)
-		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are", options->world,
-			TF_WORLD_MIN, TF_WORLD_MAX);
+		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are",
+			options->world, TF_WORLD_MIN, TF_WORLD_MAX);
 	if (options->rank >= options->world)
-		return TF_FAIL(err, TF_E_USAGE, "rank %u is not below the world of %u", options->rank, options->world);
+		return TF_FAIL(
+			err, TF_E_USAGE, "rank %u is not below the world of %u", options->rank, options->world);
 	if (!options->address == !options->link_fds)
-		return TF_FAIL(err, TF_E_USAGE, "exactly one of options.address and options.link_fds must be given");
+		return TF_FAIL(
+			err, TF_E_USAGE, "exactly one of options.address and options.link_fds must be given");
 	if (options->timeout_ms > TIMEOUT_MS_MAX)
-		return TF_FAIL(err, TF_E_USAGE, "a timeout of %u ms is above the largest, %d", options->timeout_ms,
-			TIMEOUT_MS_MAX);
+		return TF_FAIL(err, TF_E_USAGE, "a timeout of %u ms is above the largest, %d",
+			options->timeout_ms, TIMEOUT_MS_MAX);
 	return TF_OK;
 }
 
@@ -206,8 +211,8 @@ static void describe(const struct tfrun_session *session, uint32_t index, struct
 	memcpy(out->dims, buffer->dims, sizeof(out->dims));
 }
 
-enum tfrun_status tfrun_buffer_at(
-	struct tfrun_session *session, uint32_t index, struct tfrun_buffer *out, struct tfrun_error *error)
+enum tfrun_status tfrun_buffer_at(struct tfrun_session *session, uint32_t index,
+	struct tfrun_buffer *out, struct tfrun_error *error)
 {
 	const struct tf_program *program = tf_session_program(session->inner);
 	struct tf_error err = {0};
@@ -220,12 +225,12 @@ enum tfrun_status tfrun_buffer_at(
 		return hand_over(TF_OK, &err, error);
 	}
 	return hand_over(TF_FAIL(&err, TF_E_USAGE, "buffer %u is not below the count of %u", index,
-				 tfrun_buffer_count(session)),
+						 tfrun_buffer_count(session)),
 		&err, error);
 }
 
-enum tfrun_status tfrun_buffer_find(
-	struct tfrun_session *session, const char *name, struct tfrun_buffer *out, struct tfrun_error *error)
+enum tfrun_status tfrun_buffer_find(struct tfrun_session *session, const char *name,
+	struct tfrun_buffer *out, struct tfrun_error *error)
 {
 	const struct tf_program *program = tf_session_program(session->inner);
 	struct tf_error err = {0};
@@ -239,15 +244,17 @@ enum tfrun_status tfrun_buffer_find(
 	return hand_over(TF_FAIL(&err, TF_E_NOT_FOUND, "no buffer is named '%s'", name), &err, error);
 }
 
-enum tfrun_status tfrun_capacity_for(
-	const struct tfrun_session *session, uint64_t rows, uint32_t *out_capacity, struct tfrun_error *error)
+enum tfrun_status tfrun_capacity_for(const struct tfrun_session *session, uint64_t rows,
+	uint32_t *out_capacity, struct tfrun_error *error)
 {
 	struct tf_error err = {0};
 
-	return hand_over(tf_session_capacity_for(session->inner, rows, out_capacity, &err), &err, error);
+	return hand_over(
+		tf_session_capacity_for(session->inner, rows, out_capacity, &err), &err, error);
 }
 
-enum tfrun_status tfrun_step(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
+enum tfrun_status tfrun_step(
+	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
 {
 	struct tf_error err;
 	enum tf_status status;
@@ -259,7 +266,8 @@ enum tfrun_status tfrun_step(struct tfrun_session *session, uint64_t rows, struc
 	return hand_over(status, &err, error);
 }
 
-enum tfrun_status tfrun_check(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
+enum tfrun_status tfrun_check(
+	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
 {
 	struct tf_error err = {0};
 	enum tf_status status = tf_session_check(session->inner, rows, &err);
@@ -274,8 +282,9 @@ enum tfrun_status tfrun_get_info(
 	struct tf_error err = {0};
 
 	if (info->size != sizeof(*info))
-		return hand_over(TF_FAIL(&err, TF_E_USAGE, "info.size is %zu, not %zu", info->size, sizeof(*info)),
-			&err, error);
+		return hand_over(
+			TF_FAIL(&err, TF_E_USAGE, "info.size is %zu, not %zu", info->size, sizeof(*info)), &err,
+			error);
 	*info = (struct tfrun_info){
 		.size = sizeof(*info),
 		.rank = tf_session_rank(session->inner),
@@ -291,7 +300,7 @@ enum tfrun_status tfrun_get_info(
 	return hand_over(TF_OK, &err, error);
 }
 
-#define TEXT_OF(x)  #x
+#define TEXT_OF(x)      #x
 #define DOTTED(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 
 const char *tfrun_version(void)

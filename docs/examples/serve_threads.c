@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libtfrun in an engine's own process: one thread a rank loads the package, writes an input in place, runs steps, reads the output.
+ * libtfrun in an engine's own process: one thread a rank loads the package, writes an input in
+ * place, runs steps, reads the output.
  *
  *     cc serve_threads.c $(pkg-config --cflags --libs tfrun) -pthread -o serve_threads
  *     ./serve_threads NAME.tfp WORLD [STEPS]
@@ -24,8 +25,12 @@ struct rank {
 	struct tfrun_info info;
 };
 
-/* An engine writes activations here; this one writes its rank, so that every output shows whose bytes arrived. */
-static enum tfrun_status write_first_input(struct tfrun_session *session, const struct rank *rank, struct tfrun_error *error)
+/*
+ * An engine writes activations here; this one writes its rank, so that every output shows whose
+ * bytes arrived.
+ */
+static enum tfrun_status write_first_input(
+	struct tfrun_session *session, const struct rank *rank, struct tfrun_error *error)
 {
 	struct tfrun_buffer buffer;
 	enum tfrun_status status = tfrun_buffer_at(session, 0, &buffer, error);
@@ -76,7 +81,8 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (argc < 3 || world < 2 || world > WORLD_MAX) {
-		fprintf(stderr, "usage: serve_threads PACKAGE WORLD [STEPS], WORLD from 2 to %d\n", WORLD_MAX);
+		fprintf(
+			stderr, "usage: serve_threads PACKAGE WORLD [STEPS], WORLD from 2 to %d\n", WORLD_MAX);
 		return 2;
 	}
 	if (tfrun_link_pairs(world, ends, &error) != TFRUN_OK) {
@@ -97,8 +103,9 @@ int main(int argc, char **argv)
 		failed = 1;
 	}
 	if (!failed)
-		printf("%u ranks, %u groups, loaded in %.1f ms, %llu steps, outputs equal the reference, tunings %llu\n", world,
-			ranks[0].info.groups, (double)ranks[0].info.load_ns / 1e6,
+		printf("%u ranks, %u groups, loaded in %.1f ms, %llu steps, outputs equal the reference, "
+			   "tunings %llu\n",
+			world, ranks[0].info.groups, (double)ranks[0].info.load_ns / 1e6,
 			(unsigned long long)ranks[0].info.steps, (unsigned long long)ranks[0].info.tunings);
 	return failed;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1. A stored argument block holds no address and no rank: those words are zero there and stand in launch_words.
+ * 1. A stored argument block holds no address and no rank: those words are zero there and stand
+ *    in launch_words.
  * 2. Launches are unique within a program by (kernel, geometry, argument bytes, words).
- * 3. Nothing is allocated on the device between begin and end: a tap only copies bytes into the program.
+ * 3. Nothing is allocated on the device between begin and end: a tap only copies bytes into the
+ *    program.
  */
 #include "prepare/capture/capture.h"
 
@@ -22,7 +24,8 @@ struct tf_capture {
 	struct tf_stream *stream;
 	struct tf_graph graph;
 	uint32_t node_capacity;
-	uint32_t *table; /* open-addressed by hash: launch index + 1, 0 = free; (table_size), a power of two */
+	uint32_t *
+		table; /* open-addressed by hash: launch index + 1, 0 = free; (table_size), a power of two */
 	uint32_t table_size, table_used;
 	struct tf_error failed;
 };
@@ -34,7 +37,8 @@ struct draft {
 	struct tf_launch_word words[WORDS_MAX];
 };
 
-static uint32_t kernel_index(const struct tf_capture *capture, const struct tf_kernel_handle *handle)
+static uint32_t kernel_index(
+	const struct tf_capture *capture, const struct tf_kernel_handle *handle)
 {
 	for (uint32_t i = 0; i < capture->program->kernel_count; i++) {
 		if (capture->target->kernels[i] == handle)
@@ -50,8 +54,8 @@ static enum tf_status locate(const struct tf_capture *capture, uint64_t address,
 }
 
 /* Takes one word out of the argument bytes. */
-static enum tf_status draft_word(const struct tf_capture *capture, const struct tf_kernel_word *word,
-	struct draft *draft, struct tf_error *err)
+static enum tf_status draft_word(const struct tf_capture *capture,
+	const struct tf_kernel_word *word, struct draft *draft, struct tf_error *err)
 {
 	struct tf_launch_word *out = &draft->words[draft->launch.words_count];
 	uint64_t address = 0;
@@ -66,7 +70,8 @@ static enum tf_status draft_word(const struct tf_capture *capture, const struct 
 	if (!address && word->nullable)
 		return TF_OK;
 	if (locate(capture, address, &out->peer, &out->segment_off, err) != TF_OK) {
-		tf_error_prefix(err, "%s: %s", capture->program->kernels[draft->launch.kernel].name, word->name);
+		tf_error_prefix(
+			err, "%s: %s", capture->program->kernels[draft->launch.kernel].name, word->name);
 		return TF_E_INVALID;
 	}
 	memset(draft->args + word->arg_off, 0, sizeof(address));
@@ -74,8 +79,8 @@ static enum tf_status draft_word(const struct tf_capture *capture, const struct 
 	return TF_OK;
 }
 
-static enum tf_status draft_launch(const struct tf_capture *capture, const struct tf_launch_call *call,
-	struct draft *draft, struct tf_error *err)
+static enum tf_status draft_launch(const struct tf_capture *capture,
+	const struct tf_launch_call *call, struct draft *draft, struct tf_error *err)
 {
 	const struct tf_program *program = capture->program;
 	const struct tf_kernel *kernel;
@@ -87,8 +92,9 @@ static enum tf_status draft_launch(const struct tf_capture *capture, const struc
 	kernel = &program->kernels[draft->launch.kernel];
 	if (call->args_bytes != kernel->args_bytes || call->args_bytes > ARGS_BYTES_MAX ||
 		kernel->words_count > WORDS_MAX)
-		return TF_FAIL(err, TF_E_INVALID, "%s: %u bytes of arguments with %u words, declared are %u bytes",
-			kernel->name, call->args_bytes, kernel->words_count, kernel->args_bytes);
+		return TF_FAIL(err, TF_E_INVALID,
+			"%s: %u bytes of arguments with %u words, declared are %u bytes", kernel->name,
+			call->args_bytes, kernel->words_count, kernel->args_bytes);
 	memcpy(draft->launch.grid, call->grid, sizeof(call->grid));
 	memcpy(draft->launch.block, call->block, sizeof(call->block));
 	draft->launch.shared_bytes = call->shared_bytes;
@@ -99,8 +105,8 @@ static enum tf_status draft_launch(const struct tf_capture *capture, const struc
 }
 
 /* Everything that makes a launch what it is, as one hash and as one comparison. */
-static uint64_t hash_launch(const struct tf_launch *launch, const uint8_t *args, uint32_t args_bytes,
-	const struct tf_launch_word *words)
+static uint64_t hash_launch(const struct tf_launch *launch, const uint8_t *args,
+	uint32_t args_bytes, const struct tf_launch_word *words)
 {
 	uint64_t hash = tf_fnv64(TF_FNV_START, launch->grid, sizeof(launch->grid));
 
@@ -112,13 +118,15 @@ static uint64_t hash_launch(const struct tf_launch *launch, const uint8_t *args,
 	return hash;
 }
 
-static int same_launch(const struct tf_program *program, const struct tf_launch *have, const struct draft *draft)
+static int same_launch(
+	const struct tf_program *program, const struct tf_launch *have, const struct draft *draft)
 {
 	const struct tf_launch *want = &draft->launch;
 	uint32_t args_bytes = program->kernels[want->kernel].args_bytes;
 
 	if (have->kernel != want->kernel || have->shared_bytes != want->shared_bytes ||
-		have->words_count != want->words_count || memcmp(have->grid, want->grid, sizeof(want->grid)) != 0 ||
+		have->words_count != want->words_count ||
+		memcmp(have->grid, want->grid, sizeof(want->grid)) != 0 ||
 		memcmp(have->block, want->block, sizeof(want->block)) != 0 ||
 		memcmp(program->args.data + have->args_off, draft->args, args_bytes) != 0)
 		return 0;
@@ -166,11 +174,12 @@ static enum tf_status grow_table(struct tf_capture *capture, struct tf_error *er
 	return TF_OK;
 }
 
-static enum tf_status store_launch(struct tf_capture *capture, struct draft *draft, struct tf_error *err)
+static enum tf_status store_launch(
+	struct tf_capture *capture, struct draft *draft, struct tf_error *err)
 {
 	struct tf_program *program = capture->program;
-	struct tf_launch *launches = tf_reallocarray(
-		program->launches, program->launch_count + 1, sizeof(program->launches[0]));
+	struct tf_launch *launches =
+		tf_reallocarray(program->launches, program->launch_count + 1, sizeof(program->launches[0]));
 	struct tf_launch_word *words;
 
 	if (!launches)
@@ -201,8 +210,8 @@ static enum tf_status find_or_store(
 	if (2 * (capture->table_used + 1) > capture->table_size)
 		TF_TRY(grow_table(capture, err));
 	at = (uint32_t)hash_launch(&draft->launch, draft->args,
-		     program->kernels[draft->launch.kernel].args_bytes, draft->words) &
-		(capture->table_size - 1);
+			 program->kernels[draft->launch.kernel].args_bytes, draft->words) &
+		 (capture->table_size - 1);
 	for (; capture->table[at]; at = (at + 1) & (capture->table_size - 1)) {
 		uint32_t index = capture->table[at] - 1;
 
@@ -218,8 +227,8 @@ static enum tf_status find_or_store(
 	return TF_OK;
 }
 
-static enum tf_status convert(
-	struct tf_capture *capture, const struct tf_exec_node *from, struct tf_node *to, struct tf_error *err)
+static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_node *from,
+	struct tf_node *to, struct tf_error *err)
 {
 	struct draft draft;
 
@@ -229,7 +238,8 @@ static enum tf_status convert(
 		TF_TRY(draft_launch(capture, &from->launch, &draft, err));
 		return find_or_store(capture, &draft, &to->launch, err);
 	case TF_NODE_COPY:
-		TF_TRY(locate(capture, (uint64_t)(uintptr_t)from->from, &to->from_peer, &to->from_off, err));
+		TF_TRY(
+			locate(capture, (uint64_t)(uintptr_t)from->from, &to->from_peer, &to->from_off, err));
 		to->bytes = from->bytes;
 		return locate(capture, (uint64_t)(uintptr_t)from->to, &to->to_peer, &to->to_off, err);
 	case TF_NODE_SET:
@@ -239,11 +249,13 @@ static enum tf_status convert(
 	case TF_NODE_EMPTY:
 		return TF_OK;
 	default:
-		return TF_FAIL(err, TF_E_INVALID, "an operation of kind %d cannot be carried in a package", from->kind);
+		return TF_FAIL(err, TF_E_INVALID, "an operation of kind %d cannot be carried in a package",
+			from->kind);
 	}
 }
 
-static enum tf_status append_node(struct tf_capture *capture, const struct tf_node *node, struct tf_error *err)
+static enum tf_status append_node(
+	struct tf_capture *capture, const struct tf_node *node, struct tf_error *err)
 {
 	struct tf_graph *graph = &capture->graph;
 
@@ -286,7 +298,8 @@ enum tf_status tf_capture_begin(struct tf_program *program, const struct tf_rebu
 	struct tf_capture *capture;
 
 	if (!program)
-		return TF_FAIL(err, TF_E_USAGE, "a capture needs package storage: without it nothing could be shipped");
+		return TF_FAIL(err, TF_E_USAGE,
+			"a capture needs package storage: without it nothing could be shipped");
 	capture = tf_calloc(1, sizeof(*capture));
 	if (!capture)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a capture");

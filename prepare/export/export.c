@@ -2,7 +2,8 @@
 /*
  *   inputs -> ranks tune and capture -> catalog -> temporary file -> fresh ranks check it -> published
  *
- * A failure anywhere leaves the file of that name as it was; the temporary file goes with the writer.
+ * A failure anywhere leaves the file of that name as it was; the temporary file goes with the
+ * writer.
  */
 #include "prepare/export/export.h"
 
@@ -65,8 +66,8 @@ static enum tf_status read_catalog(int fd, struct tf_export_result *result, stru
 		TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &result->program, err);
 }
 
-static enum tf_status run_ranks(const struct tf_export_options *options, const struct inputs *inputs,
-	struct tf_export_result *result, struct tf_error *err)
+static enum tf_status run_ranks(const struct tf_export_options *options,
+	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
 	struct tf_rank_job job = {
 		.workload = &inputs->workload,
@@ -81,8 +82,8 @@ static enum tf_status run_ranks(const struct tf_export_options *options, const s
 	if (job.catalog_fd < 0)
 		return TF_FAIL_ERRNO(err, "cannot create a memory file for the catalog");
 	status = tf_job_run(options->world, tf_rank_job_run, &job,
-		tf_deadline_after(JOB_TIMEOUTS * options->timeout_ns), options->progress, options->progress_user,
-		options->interrupted, &result->job, sizeof(result->job), err);
+		tf_deadline_after(JOB_TIMEOUTS * options->timeout_ns), options->progress,
+		options->progress_user, options->interrupted, &result->job, sizeof(result->job), err);
 	result->tune_ns = tf_now_ns() - begin;
 	if (status == TF_OK)
 		status = read_catalog(job.catalog_fd, result, err);
@@ -93,8 +94,8 @@ static enum tf_status run_ranks(const struct tf_export_options *options, const s
 static enum tf_status check_options(const struct tf_export_options *options, struct tf_error *err)
 {
 	if (options->world < TF_WORLD_MIN || options->world > TF_WORLD_MAX)
-		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are", options->world,
-			TF_WORLD_MIN, TF_WORLD_MAX);
+		return TF_FAIL(err, TF_E_USAGE, "a world of %u ranks is not allowed; %d to %d are",
+			options->world, TF_WORLD_MIN, TF_WORLD_MAX);
 	return TF_OK;
 }
 
@@ -120,15 +121,15 @@ static enum tf_status choose_path(
 	const char *workload = tf_program_identity(&result->program, "workload");
 
 	result->path = options->out_path
-		? tf_strdup(options->out_path)
-		: tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
+					   ? tf_strdup(options->out_path)
+					   : tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
 	if (!result->path)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the package's name");
 	return TF_OK;
 }
 
-static enum tf_status write_and_check(const struct tf_export_options *options, struct tf_export_result *result,
-	struct tf_package_writer *writer, struct tf_error *err)
+static enum tf_status write_and_check(const struct tf_export_options *options,
+	struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
 {
 	int64_t begin = tf_now_ns();
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1. Every rank ends in exactly one of: DONE, FAILED, or a closed socket (it died).
- * 2. A rank that died is the cause, whatever the others say; else the lowest-ranked failure that is not the loss of a peer.
+ * 2. A rank that died is the cause, whatever the others say; else the lowest-ranked failure that
+ *    is not the loss of a peer.
  * 3. After the first end that is not DONE the others get one grace, then SIGKILL.
  */
 #include "prepare/export/job_watch.h"
@@ -16,12 +17,7 @@
 #define TICK_NS    (TF_NS_PER_S / 10) /* how soon an interrupt is noticed */
 #define WORD_BOUND (2 * TF_NS_PER_S)
 
-enum rank_end {
-	RANK_RUNNING = 0,
-	RANK_DONE,
-	RANK_FAILED,
-	RANK_DIED
-};
+enum rank_end { RANK_RUNNING = 0, RANK_DONE, RANK_FAILED, RANK_DIED };
 
 struct watch {
 	struct tf_ranks *ranks;
@@ -78,8 +74,8 @@ static void hear(struct watch *watch, uint32_t rank)
 	uint16_t type;
 	uint32_t tag;
 	struct tf_error error = {0};
-	enum tf_status status = tf_channel_recv(tf_ranks_command_fd(watch->ranks, rank), &type, &tag, &watch->word,
-		tf_deadline_after(WORD_BOUND), &error);
+	enum tf_status status = tf_channel_recv(tf_ranks_command_fd(watch->ranks, rank), &type, &tag,
+		&watch->word, tf_deadline_after(WORD_BOUND), &error);
 
 	if (status == TF_OK) {
 		take_word(watch, rank, type);
@@ -114,7 +110,8 @@ static void hear_ready(struct watch *watch, int64_t until_ns)
 	struct pollfd polls[TF_WORLD_MAX];
 
 	for (uint32_t rank = 0; rank < watch->world; rank++) {
-		polls[rank].fd = watch->ends[rank] == RANK_RUNNING ? tf_ranks_command_fd(watch->ranks, rank) : -1;
+		polls[rank].fd =
+			watch->ends[rank] == RANK_RUNNING ? tf_ranks_command_fd(watch->ranks, rank) : -1;
 		polls[rank].events = POLLIN;
 		polls[rank].revents = 0;
 	}
@@ -149,7 +146,8 @@ static int only_lost_a_peer(enum tf_status status)
 }
 
 /* The cause among all ends: a death, then a failure of one's own, then whatever there is. */
-static enum tf_status blame(struct watch *watch, const struct tf_rank_exit *exits, struct tf_error *err)
+static enum tf_status blame(
+	struct watch *watch, const struct tf_rank_exit *exits, struct tf_error *err)
 {
 	char text[160];
 
@@ -190,7 +188,10 @@ enum tf_status tf_job_run(uint32_t world, tf_rank_fn run, void *user, int64_t de
 	memset(exits, 0, sizeof(exits));
 	TF_TRY(tf_ranks_spawn(world, run, user, &watch.ranks, err));
 	status = hear_out(&watch, deadline_ns, interrupted, &local);
-	/* Ranks that said their last word, or lost it, end by themselves; whoever does not is killed below. */
+	/*
+	 * Ranks that said their last word, or lost it, end by themselves; whoever does not is killed
+	 * below.
+	 */
 	if (status == TF_OK)
 		(void)!tf_ranks_wait(watch.ranks, tf_deadline_after(GRACE_NS), exits, NULL);
 	if (status == TF_OK || status == TF_E_TIMEOUT) {

@@ -17,8 +17,12 @@ struct check {
 	int64_t timeout_ns;
 };
 
-/* Steps again on other operands; the second time round everything is warm, so nothing may be allocated. */
-static enum tf_status repeat_capacity(struct tf_session *session, uint32_t capacity, struct tf_error *err)
+/*
+ * Steps again on other operands; the second time round everything is warm, so nothing may be
+ * allocated.
+ */
+static enum tf_status repeat_capacity(
+	struct tf_session *session, uint32_t capacity, struct tf_error *err)
 {
 	uint64_t before;
 
@@ -34,7 +38,8 @@ static enum tf_status repeat_capacity(struct tf_session *session, uint32_t capac
 	return tf_session_compare(session, capacity, err);
 }
 
-static enum tf_status check_rank(const struct check *check, struct tf_link *link, struct tf_error *err)
+static enum tf_status check_rank(
+	const struct check *check, struct tf_link *link, struct tf_error *err)
 {
 	struct tf_session_options options = {
 		.path = check->path,
@@ -74,13 +79,14 @@ static int run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
 	return tf_status_exit(status);
 }
 
-enum tf_status tf_package_check_fresh(const char *path, uint32_t world, const char *device, int64_t timeout_ns,
-	const volatile int *interrupted, struct tf_error *err)
+enum tf_status tf_package_check_fresh(const char *path, uint32_t world, const char *device,
+	int64_t timeout_ns, const volatile int *interrupted, struct tf_error *err)
 {
 	struct check check = {.path = path, .device = device, .timeout_ns = timeout_ns};
 	uint8_t done = 0;
-	enum tf_status status = tf_job_run(world, run, &check, tf_deadline_after(CHECK_TIMEOUTS * timeout_ns), NULL,
-		NULL, interrupted, &done, sizeof(done), err);
+	enum tf_status status =
+		tf_job_run(world, run, &check, tf_deadline_after(CHECK_TIMEOUTS * timeout_ns), NULL, NULL,
+			interrupted, &done, sizeof(done), err);
 
 	if (status != TF_OK)
 		tf_error_prefix(err, "check of the package in fresh processes");

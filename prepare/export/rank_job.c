@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1. Every rank builds the whole program by itself; the catalogs' digests must be equal before rank 0's is taken.
+ * 1. Every rank builds the whole program by itself; the catalogs' digests must be equal before
+ *    rank 0's is taken.
  * 2. The preparation's memory is released, and the release timed, before the job reports done.
  */
 #include "prepare/export/rank_job.h"
@@ -28,9 +29,11 @@ struct job {
 	struct tf_job_done done;
 };
 
-static enum tf_status say(int fd, enum tf_job_word word, const void *data, size_t bytes, struct tf_error *err)
+static enum tf_status say(
+	int fd, enum tf_job_word word, const void *data, size_t bytes, struct tf_error *err)
 {
-	return tf_channel_send(fd, (uint16_t)word, 0, data, bytes, tf_deadline_after(WORD_TIMEOUT_NS), err);
+	return tf_channel_send(
+		fd, (uint16_t)word, 0, data, bytes, tf_deadline_after(WORD_TIMEOUT_NS), err);
 }
 
 /* Progress is a courtesy: a parent that does not read it must not fail the job. */
@@ -43,7 +46,8 @@ static void tell_progress(void *user, const char *what, uint64_t done, uint64_t 
 	(void)!say(job->command_fd, TF_JOB_PROGRESS, &progress, sizeof(progress), NULL);
 }
 
-static enum tf_status open_device(struct job *job, struct tf_device_properties *properties, struct tf_error *err)
+static enum tf_status open_device(
+	struct job *job, struct tf_device_properties *properties, struct tf_error *err)
 {
 	tf_collective_register_host();
 	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));

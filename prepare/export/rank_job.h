@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one rank's process does for `tfprep tune` and `tfprep export`: plan, open, tune, capture, and hand the catalog over. Speaks to
- * the parent over its command socket in the words below.
+ * What one rank's process does for `tfprep tune` and `tfprep export`: plan, open, tune, capture,
+ * and hand the catalog over. Speaks to the parent over its command socket in the words below.
  */
 #ifndef TF_PREPARE_EXPORT_RANK_JOB_H
 #define TF_PREPARE_EXPORT_RANK_JOB_H
@@ -41,11 +41,14 @@ struct tf_rank_job {
 	const struct tf_ladder *ladder;
 	const char *device;
 	int64_t timeout_ns;
-	int catalog_fd; /* a memory file; rank 0 writes the catalog's bytes */
+	int catalog_fd;              /* a memory file; rank 0 writes the catalog's bytes */
 	const char *const *identity; /* further identity rows: key, value, ..., NULL; or NULL */
 };
 
-/* Body of a rank's process: returns its exit code (enum tf_exit). `user` is a const struct tf_rank_job *. */
+/*
+ * Body of a rank's process: returns its exit code (enum tf_exit). `user` is a const struct
+ * tf_rank_job *.
+ */
 int tf_rank_job_run(void *user, uint32_t rank, struct tf_link *link, int command_fd);
 
 #ifdef __cplusplus

@@ -41,8 +41,9 @@ static enum tf_status ask_machine(
 	return status;
 }
 
-enum tf_status tf_topology_choose(const char *device, const char *topology, uint32_t world, char *out_device,
-	size_t device_bytes, char *out_class, size_t class_bytes, struct tf_error *err)
+enum tf_status tf_topology_choose(const char *device, const char *topology, uint32_t world,
+	char *out_device, size_t device_bytes, char *out_class, size_t class_bytes,
+	struct tf_error *err)
 {
 	int detect = !topology || !strcmp(topology, "auto");
 	int wanted = detect ? -1 : tf_topology_class_parse(topology);
@@ -51,7 +52,8 @@ enum tf_status tf_topology_choose(const char *device, const char *topology, uint
 
 	if (!detect && wanted < 0)
 		return TF_FAIL(err, TF_E_USAGE,
-			"unknown topology '%s'; allowed are auto, local, switched, host-bridge, ring, fabric", topology);
+			"unknown topology '%s'; allowed are auto, local, switched, host-bridge, ring, fabric",
+			topology);
 	TF_TRY(choose_device(device, &kind, err));
 	if (strcmp(kind, "host") != 0)
 		TF_TRY(ask_machine(wanted, world, &chosen, err));

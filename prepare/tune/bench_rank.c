@@ -17,8 +17,8 @@ static int64_t bound(const struct tf_bench_rank *rank)
 static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	TF_TRY(rank->ops->stream_create(rank->device, &rank->stream, err));
-	TF_TRY(tf_rebuild_modules_load(
-		rank->program, rank->ops, rank->device, NULL, &rank->modules, err));
+	TF_TRY(
+		tf_rebuild_modules_load(rank->program, rank->ops, rank->device, NULL, &rank->modules, err));
 	rank->target = (struct tf_rebuild_target){
 		.ops = rank->ops,
 		.device = rank->device,
@@ -35,7 +35,8 @@ enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *e
 
 	TF_TRY(tf_rank_window_reserve(
 		rank->ops, rank->device, rank->link, layout, 0, bound(rank), &rank->window, err));
-	TF_TRY(tf_rank_window_connect(&rank->window, rank->device, rank->link, layout, bound(rank), err));
+	TF_TRY(
+		tf_rank_window_connect(&rank->window, rank->device, rank->link, layout, bound(rank), err));
 	(void)!load_kernels(rank, &local);
 	TF_TRY(tf_link_agree_ok(rank->link, &local, bound(rank), err));
 	return tf_bench_rank_reset(rank, err);
@@ -61,13 +62,13 @@ struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank)
 enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	TF_TRY(tf_link_barrier(rank->link, bound(rank), err));
-	tf_protocol_reset(tf_rank_window_at(&rank->window, 0, 0), &rank->program->layout, rank->window.rank,
-		rank->window.world, (uint64_t)rank->timeout_ns, 0);
+	tf_protocol_reset(tf_rank_window_at(&rank->window, 0, 0), &rank->program->layout,
+		rank->window.rank, rank->window.world, (uint64_t)rank->timeout_ns, 0);
 	return tf_link_barrier(rank->link, bound(rank), err);
 }
 
-static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uint32_t ctas, uint32_t threads,
-	const void *args, uint32_t args_bytes, struct tf_error *err)
+static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uint32_t ctas,
+	uint32_t threads, const void *args, uint32_t args_bytes, struct tf_error *err)
 {
 	uint32_t index = tf_plan_kernel(rank->program, kernel);
 	struct tf_launch_call call = {
@@ -83,8 +84,8 @@ static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uin
 	return rank->ops->stream_launch(rank->stream, &call, err);
 }
 
-enum tf_status tf_bench_rank_launch(
-	struct tf_bench_rank *rank, uint32_t slot, uint32_t pair, const uint32_t *mask, struct tf_error *err)
+enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, uint32_t pair,
+	const uint32_t *mask, struct tf_error *err)
 {
 	const struct tf_program *program = rank->program;
 	const struct tf_group_candidate *entry = &program->candidates[slot];
@@ -102,8 +103,8 @@ enum tf_status tf_bench_rank_launch(
 		entry->candidate.ctas, entry->candidate.threads, &args, sizeof(args), err);
 }
 
-enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel, uint32_t slot,
-	uint32_t pass, struct tf_error *err)
+enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel,
+	uint32_t slot, uint32_t pass, struct tf_error *err)
 {
 	struct tf_startup_args args = {
 		.startup_off = rank->program->layout.startup_off,
@@ -114,6 +115,7 @@ enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const ch
 	};
 
 	for (uint32_t peer = 0; peer < rank->window.world; peer++)
-		args.control[peer] = tf_rank_window_at(&rank->window, peer, rank->program->layout.control_off);
+		args.control[peer] =
+			tf_rank_window_at(&rank->window, peer, rank->program->layout.control_off);
 	return launch(rank, kernel, 1, 1, &args, sizeof(args), err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rank at preparation: its device, window, stream and loaded kernels, and the program in the making. What tuning,
- * capture and export share; the memory in it is released before export ends.
+ * A rank at preparation: its device, window, stream and loaded kernels, and the program in the
+ * making. What tuning, capture and export share; the memory in it is released before export ends.
  */
 #ifndef TF_PREPARE_TUNE_BENCH_RANK_H
 #define TF_PREPARE_TUNE_BENCH_RANK_H
@@ -35,8 +35,9 @@ struct tf_bench_rank {
 };
 
 /*
- * Opens the window for program->layout on an opened device and loads the kernels. `rank` holds link, timeout_ns, program, ops and
- * device already (device is taken). Collective; all ranks succeed or fail together.
+ * Opens the window for program->layout on an opened device and loads the kernels. `rank` holds
+ * link, timeout_ns, program, ops and device already (device is taken). Collective; all ranks
+ * succeed or fail together.
  */
 TF_WARN_UNUSED enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err);
 void tf_bench_rank_close(struct tf_bench_rank *rank);
@@ -47,12 +48,12 @@ struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank);
 TF_WARN_UNUSED enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err);
 
 /* Enqueues one call of a group by candidate `slot` on operand pair `pair`. `mask` may be NULL. */
-TF_WARN_UNUSED enum tf_status tf_bench_rank_launch(
-	struct tf_bench_rank *rank, uint32_t slot, uint32_t pair, const uint32_t *mask, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot,
+	uint32_t pair, const uint32_t *mask, struct tf_error *err);
 
 /* Enqueues a kernel of the startup graph by name with its argument struct. */
-TF_WARN_UNUSED enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel, uint32_t slot,
-	uint32_t pass, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank,
+	const char *kernel, uint32_t slot, uint32_t pass, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,8 @@
 /*
  * 1. Candidates stand in ladder order within their group, so a slot's number says its rung.
  * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic.
- * 3. Exported parts come first in a segment: control, protocol, exchange; then what is the rank's own.
+ * 3. Exported parts come first in a segment: control, protocol, exchange; then what is the rank's
+ *    own.
  */
 #include "prepare/tune/plan.h"
 
@@ -16,11 +17,14 @@
 
 #define BUFFER_ALIGN_BYTES 256
 #define STRIDE_ALIGN_BYTES (UINT64_C(2) << 20)
-/* Larger than the second-level caches of current CPUs; on the host one pass of 21 runs with it between samples. */
+/*
+ * Larger than the second-level caches of current CPUs; on the host one pass of 21 runs with it
+ * between samples.
+ */
 #define EVICT_BYTES (UINT64_C(4) << 20)
 
-static enum tf_status plan_groups(
-	const struct tf_workload *workload, uint32_t world, struct tf_program *program, struct tf_error *err)
+static enum tf_status plan_groups(const struct tf_workload *workload, uint32_t world,
+	struct tf_program *program, struct tf_error *err)
 {
 	program->world = world;
 	program->groups = tf_calloc(workload->group_count, sizeof(program->groups[0]));
@@ -32,13 +36,14 @@ static enum tf_status plan_groups(
 	return TF_OK;
 }
 
-static enum tf_status add_candidates(struct tf_program *program, uint32_t group, const struct tf_ladder *ladder,
-	uint32_t capabilities, struct tf_error *err)
+static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
+	const struct tf_ladder *ladder, uint32_t capabilities, struct tf_error *err)
 {
 	uint32_t rungs[TF_LADDER_RUNGS_MAX], count;
 	struct tf_group_candidate *grown;
 
-	TF_TRY(tf_ladder_legal(ladder, &program->groups[group], program->world, capabilities, rungs, &count, err));
+	TF_TRY(tf_ladder_legal(
+		ladder, &program->groups[group], program->world, capabilities, rungs, &count, err));
 	grown = tf_reallocarray(
 		program->candidates, program->candidate_count + count, sizeof(program->candidates[0]));
 	if (!grown)
@@ -64,8 +69,8 @@ static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
 	return TF_OK;
 }
 
-static void describe_buffer(const struct tf_program *program, struct tf_buffer *buffer, uint32_t index,
-	uint32_t pair, enum tf_buffer_role role, uint64_t *at)
+static void describe_buffer(const struct tf_program *program, struct tf_buffer *buffer,
+	uint32_t index, uint32_t pair, enum tf_buffer_role role, uint64_t *at)
 {
 	const struct tf_group *group = &program->groups[index];
 	int is_input = role == TF_BUFFER_INPUT;
@@ -75,7 +80,8 @@ static void describe_buffer(const struct tf_program *program, struct tf_buffer *
 		.role = role,
 		.dtype = group->dtype,
 		.segment_off = *at,
-		.bytes = is_input ? tf_group_input_bytes(group) : tf_group_output_bytes(group, program->world),
+		.bytes =
+			is_input ? tf_group_input_bytes(group) : tf_group_output_bytes(group, program->world),
 		.peer_visible = 1,
 		.group = index,
 		.pair = pair,
@@ -145,7 +151,8 @@ static enum tf_status add_kernel(struct tf_program *program, const char *name, u
 
 	if (tf_plan_kernel(program, name) != TF_PROGRAM_NONE)
 		return TF_OK;
-	grown = tf_reallocarray(program->kernels, program->kernel_count + 1, sizeof(program->kernels[0]));
+	grown =
+		tf_reallocarray(program->kernels, program->kernel_count + 1, sizeof(program->kernels[0]));
 	if (!grown)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for kernel '%s'", name);
 	program->kernels = grown;
@@ -156,7 +163,10 @@ static enum tf_status add_kernel(struct tf_program *program, const char *name, u
 	return TF_OK;
 }
 
-/* One module, and the kernels that any candidate or the startup graph launches, each naming its argument words. */
+/*
+ * One module, and the kernels that any candidate or the startup graph launches, each naming its
+ * argument words.
+ */
 static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *err)
 {
 	static const char *const startup[] = {"pass_begin", "sample_begin", "sample_end", "select"};
@@ -165,7 +175,8 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 	const struct tf_kernel_word *startup_words = tf_startup_words(&startup_count);
 
 	program->modules = tf_calloc(1, sizeof(program->modules[0]));
-	program->kernel_words = tf_calloc(collective_count + startup_count, sizeof(program->kernel_words[0]));
+	program->kernel_words =
+		tf_calloc(collective_count + startup_count, sizeof(program->kernel_words[0]));
 	if (!program->modules || !program->kernel_words)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the kernels");
 	program->module_count = 1;
@@ -173,17 +184,19 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 	program->modules[0].member = TF_PROGRAM_NONE;
 	tf_host_module_digest(program->modules[0].digest);
 	memcpy(program->kernel_words, collective_words, collective_count * sizeof(collective_words[0]));
-	memcpy(program->kernel_words + collective_count, startup_words, startup_count * sizeof(startup_words[0]));
+	memcpy(program->kernel_words + collective_count, startup_words,
+		startup_count * sizeof(startup_words[0]));
 	program->kernel_word_count = collective_count + startup_count;
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
 		const struct tf_group_candidate *entry = &program->candidates[i];
-		const char *name = tf_collective_kernel_name(program->groups[entry->group].op,
-			entry->candidate.algorithm, entry->candidate.writer);
+		const char *name = tf_collective_kernel_name(
+			program->groups[entry->group].op, entry->candidate.algorithm, entry->candidate.writer);
 
 		if (!name)
 			return TF_FAIL(err, TF_E_UNSUPPORTED, "group '%s': rung %u has no kernel",
 				program->groups[entry->group].name, entry->rung);
-		TF_TRY(add_kernel(program, name, sizeof(struct tf_collective_args), 0, collective_count, err));
+		TF_TRY(
+			add_kernel(program, name, sizeof(struct tf_collective_args), 0, collective_count, err));
 	}
 	for (size_t i = 0; i < sizeof(startup) / sizeof(startup[0]); i++)
 		TF_TRY(add_kernel(program, startup[i], sizeof(struct tf_startup_args), collective_count,
@@ -194,7 +207,8 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 static void plan_segment(struct tf_layout *layout, uint64_t granularity_bytes)
 {
 	uint64_t end = layout->private_off + layout->private_bytes;
-	uint64_t align = granularity_bytes > STRIDE_ALIGN_BYTES ? granularity_bytes : STRIDE_ALIGN_BYTES;
+	uint64_t align =
+		granularity_bytes > STRIDE_ALIGN_BYTES ? granularity_bytes : STRIDE_ALIGN_BYTES;
 
 	layout->segment_bytes = tf_align_up(end, granularity_bytes);
 	layout->stride_bytes = tf_align_up(layout->segment_bytes, align);
@@ -205,7 +219,7 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	struct tf_error *err)
 {
 	uint32_t capabilities = properties->capabilities &
-		(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
+							(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
 
 	TF_TRY(plan_groups(workload, world, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Planning: from a workload, a ladder and a device to the static part of a program: groups, legal candidates,
- * operands, kernels and the layout of a segment. Deterministic and local: every rank plans the same.
+ * Planning: from a workload, a ladder and a device to the static part of a program: groups, legal
+ * candidates, operands, kernels and the layout of a segment. Deterministic and local: every rank
+ * plans the same.
  */
 #ifndef TF_PREPARE_TUNE_PLAN_H
 #define TF_PREPARE_TUNE_PLAN_H
@@ -16,14 +17,17 @@ extern "C" {
 #endif
 
 /*
- * Fills `program` ({0} before): everything but launches, graphs, samples, selectors and members. `properties` gives the granularity and
- * what the links offer. TF_E_INVALID: a group without a legal candidate (named). The caller finis `program` in any case.
+ * Fills `program` ({0} before): everything but launches, graphs, samples, selectors and members.
+ * `properties` gives the granularity and what the links offer. TF_E_INVALID: a group without a
+ * legal candidate (named). The caller finis `program` in any case.
  */
-TF_WARN_UNUSED enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladder *ladder,
-	const struct tf_device_properties *properties, uint32_t world, struct tf_program *program, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_plan(const struct tf_workload *workload,
+	const struct tf_ladder *ladder, const struct tf_device_properties *properties, uint32_t world,
+	struct tf_program *program, struct tf_error *err);
 
 /* The buffer of (group, pair) with `role`; the plan laid them out so that this is arithmetic. */
-uint32_t tf_plan_buffer(const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role);
+uint32_t tf_plan_buffer(
+	const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role);
 
 /* Index of a kernel by name, TF_PROGRAM_NONE if absent. */
 uint32_t tf_plan_kernel(const struct tf_program *program, const char *name);

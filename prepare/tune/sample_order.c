@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stride coprime to the count visits every slot once. The stride moves with the pass, so that a slot has other neighbours in
- * every pass and no candidate is always sampled behind the same one.
+ * A stride coprime to the count visits every slot once. The stride moves with the pass, so that a
+ * slot has other neighbours in every pass and no candidate is always sampled behind the same one.
  */
 #include "prepare/tune/sample_order.h"
 

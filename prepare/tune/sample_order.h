@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 /*
- * Fills order (slots) with the slots in the order of `pass`: walks by a stride coprime to the count, near the golden section of it so that neighbours
- * are of different groups, from a start that moves with the pass by another coprime stride.
+ * Fills order (slots) with the slots in the order of `pass`: walks by a stride coprime to the
+ * count, near the golden section of it so that neighbours are of different groups, from a start
+ * that moves with the pass by another coprime stride.
  */
 void tf_sample_order(uint32_t slots, uint32_t pass, uint32_t *order);
 

@@ -2,9 +2,11 @@
 /*
  * Recording the startup graph and the step graphs.
  *
- * 1. The startup graph holds every candidate that survived verification TF_PASSES times, each between its own
- *    "sample_begin" and "sample_end"; struck ones are in it too, masked off, so its shape depends on the ladder alone.
- * 2. Neighbours in a pass work on operands of their own, and one pass runs with the evictor between samples.
+ * 1. The startup graph holds every candidate that survived verification TF_PASSES times, each
+ *    between its own "sample_begin" and "sample_end"; struck ones are in it too, masked off, so
+ *    its shape depends on the ladder alone.
+ * 2. Neighbours in a pass work on operands of their own, and one pass runs with the evictor
+ *    between samples.
  */
 #include "base/alloc.h"
 #include "prepare/capture/capture.h"
@@ -21,18 +23,20 @@ static uint32_t *mask_of(const struct tf_bench_rank *rank, uint32_t slot)
 	uint64_t off;
 
 	tf_startup_places(program->group_count, program->candidate_count, &off, NULL, NULL, NULL, NULL);
-	return (uint32_t *)tf_rank_window_at(&rank->window, 0, program->layout.startup_off + off) + slot;
+	return (uint32_t *)tf_rank_window_at(&rank->window, 0, program->layout.startup_off + off) +
+		   slot;
 }
 
 static enum tf_status record_evict(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	const struct tf_buffer *evict = &rank->program->buffers[rank->program->buffer_count - 1];
 
-	return rank->ops->stream_set(
-		rank->stream, tf_rank_window_at(&rank->window, 0, evict->segment_off), 0, evict->bytes, err);
+	return rank->ops->stream_set(rank->stream,
+		tf_rank_window_at(&rank->window, 0, evict->segment_off), 0, evict->bytes, err);
 }
 
-static enum tf_status record_sample(struct tf_bench_rank *rank, uint32_t slot, uint32_t pass, struct tf_error *err)
+static enum tf_status record_sample(
+	struct tf_bench_rank *rank, uint32_t slot, uint32_t pass, struct tf_error *err)
 {
 	const struct tf_group_candidate *entry = &rank->program->candidates[slot];
 	uint32_t pair = entry->rung % rank->program->groups[entry->group].buffer_pairs;
@@ -44,7 +48,8 @@ static enum tf_status record_sample(struct tf_bench_rank *rank, uint32_t slot, u
 	return tf_bench_rank_launch_startup(rank, "sample_end", slot, 0, err);
 }
 
-static enum tf_status record_startup(struct tf_bench_rank *rank, uint32_t *order, struct tf_error *err)
+static enum tf_status record_startup(
+	struct tf_bench_rank *rank, uint32_t *order, struct tf_error *err)
 {
 	uint32_t slots = rank->program->candidate_count;
 
@@ -81,7 +86,8 @@ enum tf_status tf_capture_startup_graph(struct tf_bench_rank *rank, struct tf_er
 }
 
 /* The groups of a capacity take turns, call by call, as layers of a model do. */
-static enum tf_status record_step(struct tf_bench_rank *rank, uint32_t capacity, struct tf_error *err)
+static enum tf_status record_step(
+	struct tf_bench_rank *rank, uint32_t capacity, struct tf_error *err)
 {
 	const struct tf_program *program = rank->program;
 	int more = 1;
@@ -101,7 +107,8 @@ static enum tf_status record_step(struct tf_bench_rank *rank, uint32_t capacity,
 	return TF_OK;
 }
 
-static enum tf_status capture_step(struct tf_bench_rank *rank, uint32_t capacity, struct tf_error *err)
+static enum tf_status capture_step(
+	struct tf_bench_rank *rank, uint32_t capacity, struct tf_error *err)
 {
 	struct tf_capture *capture = NULL;
 	enum tf_status status = tf_capture_begin(

@@ -2,8 +2,10 @@
 /*
  * Running the startup graph and reading what it decided.
  *
- * 1. The graph that samples is the graph that ships: it is rebuilt from the program, as a loading runtime does.
- * 2. What lands in the program is read from one rank's storage, but all ranks compare digests of it first.
+ * 1. The graph that samples is the graph that ships: it is rebuilt from the program, as a loading
+ *    runtime does.
+ * 2. What lands in the program is read from one rank's storage, but all ranks compare digests of
+ *    it first.
  * 3. No number is made up: a candidate without samples keeps -1.
  */
 #include "prepare/tune/tune.h"
@@ -53,10 +55,11 @@ static enum tf_status keep_one_candidate(const struct tf_program *program, struc
 
 		for (uint32_t slot = 0; slot < program->candidate_count; slot++)
 			alive += program->candidates[slot].group == g &&
-				program->candidates[slot].state != TF_CANDIDATE_STRUCK;
+					 program->candidates[slot].state != TF_CANDIDATE_STRUCK;
 		if (!alive)
 			return TF_FAIL(err, TF_E_INVALID,
-				"group '%s' at capacity %u keeps no candidate: all were struck out, the first because: %s",
+				"group '%s' at capacity %u keeps no candidate: all were struck out, the first "
+				"because: %s",
 				program->groups[g].name, program->groups[g].capacity,
 				program->candidates[program->selectors[g]].reason);
 	}
@@ -111,7 +114,8 @@ static enum tf_status collect_samples(
 }
 
 /* Medians and intervals of the stages in which the candidate was sampled. */
-static void collect_statistics(struct tf_group_candidate *entry, const struct startup_view *view, uint32_t slot)
+static void collect_statistics(
+	struct tf_group_candidate *entry, const struct startup_view *view, uint32_t slot)
 {
 	for (uint32_t stage = 1; stage <= 2; stage++) {
 		const uint64_t *row = row_of(view, stage, slot);
@@ -141,13 +145,15 @@ static void explain(struct tf_group_candidate *entry, const struct tf_group_cand
 			"picked: earliest rung that no survivor beats by 2 %% in median and 16 of 21 passes");
 	} else if (own >= 0) {
 		entry->state = TF_CANDIDATE_SURVIVED;
-		snprintf(entry->reason, sizeof(entry->reason), own < best
-				? "survived; %" PRId64 " ns is within the tie of the pick's %" PRId64 " ns, which is an earlier rung"
-				: "survived; %" PRId64 " ns against the pick's %" PRId64 " ns",
+		snprintf(entry->reason, sizeof(entry->reason),
+			own < best ? "survived; %" PRId64 " ns is within the tie of the pick's %" PRId64
+						 " ns, which is an earlier rung"
+					   : "survived; %" PRId64 " ns against the pick's %" PRId64 " ns",
 			own, best);
 	} else {
 		snprintf(entry->reason, sizeof(entry->reason),
-			"first stage: interval from %" PRId64 " ns lies above the best, or more than 8 overlap it",
+			"first stage: interval from %" PRId64
+			" ns lies above the best, or more than 8 overlap it",
 			entry->stage_low_ns[0]);
 	}
 }
@@ -168,21 +174,23 @@ static void collect_picks(struct tf_program *program, const struct startup_view 
 }
 
 /* Selectors and samples as one number, compared between ranks before anything is believed. */
-static enum tf_status agree(struct tf_bench_rank *rank, const struct startup_view *view, struct tf_error *err)
+static enum tf_status agree(
+	struct tf_bench_rank *rank, const struct startup_view *view, struct tf_error *err)
 {
 	const struct tf_program *program = rank->program;
 	uint64_t digest[2] = {TF_FNV_START, TF_FNV_START};
 	size_t cells = 2 * (size_t)program->candidate_count * TF_PASSES;
 
 	for (uint32_t g = 0; g < program->group_count; g++)
-		digest[0] = tf_fnv64(digest[0], &view->groups[g].selector, sizeof(view->groups[g].selector));
+		digest[0] =
+			tf_fnv64(digest[0], &view->groups[g].selector, sizeof(view->groups[g].selector));
 	digest[1] = tf_fnv64(digest[1], view->maximum, cells * sizeof(view->maximum[0]));
-	return tf_link_agree_equal(rank->link, "the digest of selectors and samples", digest, sizeof(digest),
-		tf_deadline_after(rank->timeout_ns), err);
+	return tf_link_agree_equal(rank->link, "the digest of selectors and samples", digest,
+		sizeof(digest), tf_deadline_after(rank->timeout_ns), err);
 }
 
-static enum tf_status sample(struct tf_bench_rank *rank, struct tf_exec *exec, struct tf_tune_times *times,
-	struct tf_error *err)
+static enum tf_status sample(struct tf_bench_rank *rank, struct tf_exec *exec,
+	struct tf_tune_times *times, struct tf_error *err)
 {
 	void *storage = tf_rank_window_at(&rank->window, 0, rank->program->layout.startup_off);
 
@@ -218,8 +226,8 @@ static enum tf_status capture_and_sample(
 	return status;
 }
 
-enum tf_status tf_tune(
-	struct tf_bench_rank *rank, uint32_t *out_aggregate, struct tf_tune_times *out_times, struct tf_error *err)
+enum tf_status tf_tune(struct tf_bench_rank *rank, uint32_t *out_aggregate,
+	struct tf_tune_times *out_times, struct tf_error *err)
 {
 	struct startup_view view;
 	int64_t begin = tf_now_ns();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1. A group's candidates run one after another; after each round all ranks exchange what they saw, so a verdict is the group's.
- * 2. A fault (a late candidate) stops the round on every rank, because the fault's rank raises all abort words. The earliest slot that
- *    faulted anywhere is struck, the protocol memory is reset, and the round goes on behind it.
+ * 1. A group's candidates run one after another; after each round all ranks exchange what they
+ *    saw, so a verdict is the group's.
+ * 2. A fault (a late candidate) stops the round on every rank, because the fault's rank raises
+ *    all abort words. The earliest slot that faulted anywhere is struck, the protocol memory is
+ *    reset, and the round goes on behind it.
  * 3. Outputs are overwritten before each run, so bytes of an earlier candidate cannot pass.
  */
 #include "prepare/tune/verify.h"
@@ -29,9 +31,9 @@ struct round_record {
 
 /* Reference bytes of a group for one fill. */
 struct operands {
-	uint8_t *inputs;  /* (world, input bytes) */
-	uint8_t *wanted;  /* (output bytes) */
-	uint8_t *found;   /* (output bytes) */
+	uint8_t *inputs; /* (world, input bytes) */
+	uint8_t *wanted; /* (output bytes) */
+	uint8_t *found;  /* (output bytes) */
 	uint64_t input_bytes, output_bytes, owned_bytes;
 };
 
@@ -42,10 +44,14 @@ static void operands_fini(struct operands *operands)
 	tf_free(operands->found);
 }
 
-/* Elements of the output that this rank owns: all, but for the last shards of an uneven reduce-scatter. */
+/*
+ * Elements of the output that this rank owns: all, but for the last shards of an uneven
+ * reduce-scatter.
+ */
 static uint64_t owned_bytes(const struct tf_group *group, uint32_t rank, uint32_t world)
 {
-	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, world), first = rank * shard;
+	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, world),
+			 first = rank * shard;
 
 	if (group->op != TF_OP_REDUCE_SCATTER)
 		return tf_group_output_bytes(group, world);
@@ -69,20 +75,24 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 	operands->wanted = tf_calloc(1, operands->output_bytes);
 	operands->found = tf_calloc(1, operands->output_bytes);
 	if (!operands->inputs || !operands->wanted || !operands->found)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the operands of group '%s'", group->name);
+		return TF_FAIL(
+			err, TF_E_NO_MEMORY, "no memory for the operands of group '%s'", group->name);
 	for (uint32_t r = 0; r < world; r++) {
 		inputs[r] = operands->inputs + r * operands->input_bytes;
-		tf_operand_fill(fill, group->dtype, VERIFY_SEED + group_index, r, tf_group_input_count(group),
-			operands->inputs + r * operands->input_bytes);
+		tf_operand_fill(fill, group->dtype, VERIFY_SEED + group_index, r,
+			tf_group_input_count(group), operands->inputs + r * operands->input_bytes);
 	}
-	tf_reference(group->op, group->dtype, world, rank->window.rank, tf_group_input_count(group), inputs,
-		operands->wanted);
+	tf_reference(group->op, group->dtype, world, rank->window.rank, tf_group_input_count(group),
+		inputs, operands->wanted);
 	return rank->ops->write(rank->device,
 		tf_rank_window_at(&rank->window, 0, rank->program->buffers[buffer].segment_off),
 		inputs[rank->window.rank], operands->input_bytes, err);
 }
 
-/* One candidate once. A kernel's fault lands in `record`; other failures are this rank's own and are returned. */
+/*
+ * One candidate once. A kernel's fault lands in `record`; other failures are this rank's own and
+ * are returned.
+ */
 static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct operands *operands,
 	struct round_record *record, struct tf_error *err)
 {
@@ -94,7 +104,8 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 
 	TF_TRY(rank->ops->stream_set(rank->stream, output, POISON_BYTE, operands->output_bytes, err));
 	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
-	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) != TF_OK ||
+	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) !=
+			TF_OK ||
 		tf_fault_to_error(tf_bench_rank_control(rank), program, &fault) != TF_OK) {
 		tf_collective_abort(
 			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
@@ -103,8 +114,8 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		return TF_OK;
 	}
 	TF_TRY(rank->ops->read(rank->device, operands->found, output, operands->output_bytes, err));
-	record->wrong[entry->rung] =
-		operands->owned_bytes && memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
+	record->wrong[entry->rung] = operands->owned_bytes && memcmp(operands->found, operands->wanted,
+															  operands->owned_bytes) != 0;
 	return TF_OK;
 }
 
@@ -117,8 +128,8 @@ static void strike(struct tf_group_candidate *entry, const char *text)
 }
 
 /* Draws the group's verdict from all ranks' records; returns the slot to go on from, or `end`. */
-static uint32_t judge(struct tf_program *program, const struct round_record *records, uint32_t world,
-	uint32_t first, uint32_t end)
+static uint32_t judge(struct tf_program *program, const struct round_record *records,
+	uint32_t world, uint32_t first, uint32_t end)
 {
 	uint32_t faulted = end, by = 0;
 	char text[sizeof(program->candidates[0].reason)];
@@ -144,8 +155,8 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 	return faulted + 1;
 }
 
-static enum tf_status verify_group(
-	struct tf_bench_rank *rank, uint32_t first, uint32_t end, enum tf_fill fill, struct tf_error *err)
+static enum tf_status verify_group(struct tf_bench_rank *rank, uint32_t first, uint32_t end,
+	enum tf_fill fill, struct tf_error *err)
 {
 	struct tf_program *program = rank->program;
 	struct round_record *records = tf_calloc(rank->window.world, sizeof(records[0]));
@@ -155,7 +166,8 @@ static enum tf_status verify_group(
 	uint32_t from = first;
 
 	if (!records)
-		(void)!TF_FAIL(&local, TF_E_NO_MEMORY, "no memory for records of %u ranks", rank->window.world);
+		(void)!TF_FAIL(
+			&local, TF_E_NO_MEMORY, "no memory for records of %u ranks", rank->window.world);
 	else
 		(void)!operands_init(&operands, rank, program->candidates[first].group, fill, &local);
 	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(rank->timeout_ns), err);

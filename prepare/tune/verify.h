@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verification before timing: every candidate of every group gives the reference's bytes in time, or is struck out. */
+/*
+ * Verification before timing: every candidate of every group gives the reference's bytes in time,
+ * or is struck out.
+ */
 #ifndef TF_PREPARE_TUNE_VERIFY_H
 #define TF_PREPARE_TUNE_VERIFY_H
 
@@ -10,11 +13,13 @@ extern "C" {
 #endif
 
 /*
- * Runs each candidate on random and on special operands. One that is wrong or late on any rank is marked
- * TF_CANDIDATE_STRUCK on all ranks, with rank and reason in its text; the protocol memory is reset and the rest goes on.
- * Collective. Fails only if the ranks cannot agree (a departed or silent peer).
+ * Runs each candidate on random and on special operands. One that is wrong or late on any rank is
+ * marked TF_CANDIDATE_STRUCK on all ranks, with rank and reason in its text; the protocol memory
+ * is reset and the rest goes on. Collective. Fails only if the ranks cannot agree (a departed or
+ * silent peer).
  */
-TF_WARN_UNUSED enum tf_status tf_verify_candidates(struct tf_bench_rank *rank, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_verify_candidates(
+	struct tf_bench_rank *rank, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,13 +2,14 @@
 /*
  * Collectives: the argument struct, the kernels' names, the protocol memory, and the reference.
  *
- * Each kernel is named "OP_ALGORITHM_WRITER" ("all_reduce_two_shot_direct"), takes struct tf_collective_args by value and has
- * a host body here and, on GPUs, a CUDA body of the same name. Sums run over ranks 0..world-1 in FP32 and round once (to nearest,
- * ties to even); a NaN sum is the quiet NaN 0x7fc0 / 0x7e00 / 0x7fc00000. So all ranks and candidates give the same bytes.
- * An all-gather moves bytes unchanged, NaN payloads included.
+ * Each kernel is named "OP_ALGORITHM_WRITER" ("all_reduce_two_shot_direct"), takes struct
+ * tf_collective_args by value and has a host body here and, on GPUs, a CUDA body of the same
+ * name. Sums run over ranks 0..world-1 in FP32 and round once (to nearest, ties to even); a NaN
+ * sum is the quiet NaN 0x7fc0 / 0x7e00 / 0x7fc00000. So all ranks and candidates give the same
+ * bytes. An all-gather moves bytes unchanged, NaN payloads included.
  *
- * Shards of reduce-scatter: rank r owns elements [r * s, min(count, (r + 1) * s)), s = ceil(count / world); the output
- * buffer has s elements and only the owned ones are written.
+ * Shards of reduce-scatter: rank r owns elements [r * s, min(count, (r + 1) * s)), s = ceil(count
+ * / world); the output buffer has s elements and only the owned ones are written.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_COLLECTIVE_H
 #define TF_RUNTIME_COLLECTIVE_COLLECTIVE_H
@@ -25,81 +26,113 @@
 extern "C" {
 #endif
 
-#define TF_CTAS_MAX   128 /* flags a source in the flag region; more CTAs never helped small exchanges */
+#define TF_CTAS_MAX                                                                                \
+	128 /* flags a source in the flag region; more CTAs never helped small exchanges */
 #define TF_CHUNKS_MAX 1024 /* queued: chunks a destination; bounds the flag region */
 
 /*
- * Arguments of every collective kernel. Words that differ by rank or base: input, output, control[k], mask, rank.
- * control[k] is the segment of rank (rank + k) mod world, k < world; the rest are NULL. All offsets are from a segment's start,
- * the same in every segment.
+ * Arguments of every collective kernel. Words that differ by rank or base: input, output,
+ * control[k], mask, rank. control[k] is the segment of rank (rank + k) mod world, k < world; the
+ * rest are NULL. All offsets are from a segment's start, the same in every segment.
  */
 struct tf_collective_args {
-	const void *input;  /* own segment; all_reduce, reduce_scatter: (count); all_gather: (count) */
-	void *output;       /* own segment; all_reduce: (count); all_gather: (world, count); reduce_scatter: (ceil(count / world)) */
+	const void *input; /* own segment; all_reduce, reduce_scatter: (count); all_gather: (count) */
+	void *
+		output; /* own segment; all_reduce: (count); all_gather: (world, count); reduce_scatter: (ceil(count / world)) */
 	struct tf_control *control[TF_WORLD_MAX];
-	const uint32_t *mask; /* own segment or NULL: run only where *mask != 0, the same value on all ranks */
-	uint64_t count;       /* elements of one rank's input, >= 1 */
-	uint64_t chunk_bytes; /* queued: bytes a queue entry; else 0 */
-	uint64_t lane_off;    /* the family's slots */
+	const uint32_t
+		*mask; /* own segment or NULL: run only where *mask != 0, the same value on all ranks */
+	uint64_t count;             /* elements of one rank's input, >= 1 */
+	uint64_t chunk_bytes;       /* queued: bytes a queue entry; else 0 */
+	uint64_t lane_off;          /* the family's slots */
 	uint64_t lane_source_bytes; /* bytes a (slot, source) */
-	uint64_t flag_off;    /* struct tf_flags */
-	uint32_t rank;        /* word */
+	uint64_t flag_off;          /* struct tf_flags */
+	uint32_t rank;              /* word */
 	uint32_t world;
-	uint32_t dtype;       /* enum tf_dtype */
+	uint32_t dtype; /* enum tf_dtype */
 	uint32_t ctas;
 	uint32_t threads;
-	uint32_t group;       /* for faults: index into program.groups */
+	uint32_t group; /* for faults: index into program.groups */
 };
 
-/* Barrier and sampling kernels of the startup graph ("sample_begin", "sample_end", "pass_begin", "select"): startup.h. */
+/*
+ * Barrier and sampling kernels of the startup graph ("sample_begin", "sample_end", "pass_begin",
+ * "select"): startup.h.
+ */
 
 /* Every word of struct tf_collective_args that the loader must fill; count of rows in out_count. */
 const struct tf_kernel_word *tf_collective_words(uint32_t *out_count);
 
-/* The kernel's name for (op, algorithm, writer), a static string; NULL where no such kernel exists. */
-const char *tf_collective_kernel_name(enum tf_op op, enum tf_algorithm algorithm, enum tf_writer writer);
+/*
+ * The kernel's name for (op, algorithm, writer), a static string; NULL where no such kernel
+ * exists.
+ */
+const char *tf_collective_kernel_name(
+	enum tf_op op, enum tf_algorithm algorithm, enum tf_writer writer);
 enum tf_family tf_writer_family(enum tf_writer writer);
 
 /*
- * Protocol memory. tf_protocol_plan adds to `layout` what one candidate of one group needs (call for all of them; it
- * raises maxima); tf_protocol_place then gives offsets (control, ll, sentinel, flag, staging, in this order, from 0) and returns the first
- * free offset, a multiple of 4096.
+ * Protocol memory. tf_protocol_plan adds to `layout` what one candidate of one group needs (call
+ * for all of them; it raises maxima); tf_protocol_place then gives offsets (control, ll,
+ * sentinel, flag, staging, in this order, from 0) and returns the first free offset, a multiple
+ * of 4096.
  */
-void tf_protocol_plan(struct tf_layout *layout, const struct tf_group *group, const struct tf_candidate *candidate, uint32_t world);
+void tf_protocol_plan(struct tf_layout *layout, const struct tf_group *group,
+	const struct tf_candidate *candidate, uint32_t world);
 uint64_t tf_protocol_place(struct tf_layout *layout, uint32_t world);
 
 /*
- * Brings a rank's control words and protocol memory to their first state: epochs, empty flags, poisoned sentinel slots.
- * `segment` is host-accessible memory of layout->segment_bytes. Collective: all ranks reset, then a fence across ranks, before the first launch.
- * first_epoch is 0 in production; tests start near 2^31 and 2^32.
+ * Brings a rank's control words and protocol memory to their first state: epochs, empty flags,
+ * poisoned sentinel slots. `segment` is host-accessible memory of layout->segment_bytes.
+ * Collective: all ranks reset, then a fence across ranks, before the first launch. first_epoch is
+ * 0 in production; tests start near 2^31 and 2^32.
  */
-void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t rank, uint32_t world, uint64_t timeout_ns, uint32_t first_epoch);
+void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t rank, uint32_t world,
+	uint64_t timeout_ns, uint32_t first_epoch);
 
-/* Fills args for a call; `segment_of(k)` addresses are base + ((rank + k) % world) * stride. mask may be NULL. */
-void tf_collective_args_fill(struct tf_collective_args *args, const struct tf_layout *layout, const struct tf_group *group, uint32_t group_index,
-	const struct tf_candidate *candidate, uint64_t base, uint32_t rank, uint32_t world, const void *input, void *output, const uint32_t *mask);
+/*
+ * Fills args for a call; `segment_of(k)` addresses are base + ((rank + k) % world) * stride. mask
+ * may be NULL.
+ */
+void tf_collective_args_fill(struct tf_collective_args *args, const struct tf_layout *layout,
+	const struct tf_group *group, uint32_t group_index, const struct tf_candidate *candidate,
+	uint64_t base, uint32_t rank, uint32_t world, const void *input, void *output,
+	const uint32_t *mask);
 
-/* Registers the host bodies (collectives and startup kernels) with the host device's built-in module. Idempotent, thread-safe. */
+/*
+ * Registers the host bodies (collectives and startup kernels) with the host device's built-in
+ * module. Idempotent, thread-safe.
+ */
 void tf_collective_register_host(void);
 
-/* The text of a fault: "group 'NAME': no arrival from rank 2 within 2000 ms (ll, epoch 17)". TF_OK when there is none. */
-enum tf_status tf_fault_to_error(const struct tf_control *control, const struct tf_program *program, struct tf_error *err);
+/*
+ * The text of a fault: "group 'NAME': no arrival from rank 2 within 2000 ms (ll, epoch 17)".
+ * TF_OK when there is none.
+ */
+enum tf_status tf_fault_to_error(
+	const struct tf_control *control, const struct tf_program *program, struct tf_error *err);
 
 /* Raises the abort word in every segment of the window: all ranks' waits end. */
 void tf_collective_abort(uint64_t base, uint64_t stride, uint32_t world, uint32_t rank);
 
 /*
- * The reference every candidate must equal, and the deterministic operands that tests, tuning and the probe use.
- * inputs[r] is rank r's input (count); output is rank's output. Plain loops, no protocol.
+ * The reference every candidate must equal, and the deterministic operands that tests, tuning and
+ * the probe use. inputs[r] is rank r's input (count); output is rank's output. Plain loops, no
+ * protocol.
  */
-void tf_reference(enum tf_op op, enum tf_dtype dtype, uint32_t world, uint32_t rank, uint64_t count, const void *const *inputs, void *output);
+void tf_reference(enum tf_op op, enum tf_dtype dtype, uint32_t world, uint32_t rank, uint64_t count,
+	const void *const *inputs, void *output);
 
 enum tf_fill {
 	TF_FILL_RANDOM = 0, /* finite values whose sums depend on order and rounding */
-	TF_FILL_SPECIAL,    /* zeros, -0.0, subnormals, NaNs with payloads, infinities, maxima, the sentinel's own pattern */
+	TF_FILL_SPECIAL, /* zeros, -0.0, subnormals, NaNs with payloads, infinities, maxima, the sentinel's own pattern */
 };
-/* Rank's operand of (seed, buffer): elements depend on nothing else. Vectorises: about a nanosecond for four elements. */
-void tf_operand_fill(enum tf_fill fill, enum tf_dtype dtype, uint64_t seed, uint32_t rank, uint64_t count, void *out);
+/*
+ * Rank's operand of (seed, buffer): elements depend on nothing else. Vectorises: about a
+ * nanosecond for four elements.
+ */
+void tf_operand_fill(enum tf_fill fill, enum tf_dtype dtype, uint64_t seed, uint32_t rank,
+	uint64_t count, void *out);
 
 #ifdef __cplusplus
 }

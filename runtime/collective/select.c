@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics of selection. Pure functions of samples that every rank holds alike, so every rank decides alike.
+ * The statistics of selection. Pure functions of samples that every rank holds alike, so every
+ * rank decides alike.
  *
- * 1. A candidate's value is the median of its TF_PASSES samples, a sample being the maximum over ranks; order statistics
- *    TF_ORDER_LOW and TF_ORDER_HIGH bound the median at 97.3 %.
+ * 1. A candidate's value is the median of its TF_PASSES samples, a sample being the maximum over
+ *    ranks; order statistics TF_ORDER_LOW and TF_ORDER_HIGH bound the median at 97.3 %.
  * 2. A candidate with a missing sample does not compete.
- * 3. Ties go to the earlier rung: a later rung displaces it only by a median more than TF_TIE_PERCENT lower and by
- *    winning TF_WINS_MIN of TF_PASSES pairs, so noise that spares the order of two candidates spares the pick.
+ * 3. Ties go to the earlier rung: a later rung displaces it only by a median more than
+ *    TF_TIE_PERCENT lower and by winning TF_WINS_MIN of TF_PASSES pairs, so noise that spares the
+ *    order of two candidates spares the pick.
  */
 #include "runtime/collective/startup.h"
 
@@ -22,7 +24,8 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void tf_order_statistics(const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high)
+void tf_order_statistics(
+	const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high)
 {
 	uint64_t sorted[TF_PASSES];
 
@@ -51,7 +54,8 @@ static uint64_t median_of(const uint64_t *ns)
 }
 
 /* How many competing candidates stand before `candidate` by (median, ladder order). */
-static uint32_t place_of(const uint64_t *samples, uint32_t candidates, uint32_t candidate, uint64_t median)
+static uint32_t place_of(
+	const uint64_t *samples, uint32_t candidates, uint32_t candidate, uint64_t median)
 {
 	uint32_t place = 0;
 
@@ -90,7 +94,8 @@ uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8
 		if (!competes(row))
 			continue;
 		tf_order_statistics(row, &median, &low, &high);
-		survivors[i] = low <= best_high && place_of(samples, candidates, i, median) < TF_SURVIVORS_MAX;
+		survivors[i] =
+			low <= best_high && place_of(samples, candidates, i, median) < TF_SURVIVORS_MAX;
 		count += survivors[i];
 	}
 	return count;
@@ -109,8 +114,8 @@ int tf_select_beats(const uint64_t *challenger, const uint64_t *holder)
 }
 
 /*
- * The earliest rung nobody beats. "Beats" strictly lowers the median, so the rung of the lowest median is never
- * beaten and the search always ends with a pick where anyone competes.
+ * The earliest rung nobody beats. "Beats" strictly lowers the median, so the rung of the lowest
+ * median is never beaten and the search always ends with a pick where anyone competes.
  */
 uint32_t tf_select_pick(const uint64_t *samples, uint32_t candidates)
 {

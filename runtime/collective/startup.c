@@ -3,7 +3,8 @@
  * Host bodies of the startup graph's kernels (startup.h).
  *
  * 1. A rank writes only its own storage; peers read it between two rendezvous.
- * 2. `mask` is the same on every rank at every launch, so either all ranks meet at a sample or none does.
+ * 2. `mask` is the same on every rank at every launch, so either all ranks meet at a sample or
+ *    none does.
  * 3. `maximum`, and all that follows from it, is computed by every rank from the same numbers.
  * 4. After a fault nothing is stored; the aggregate then says so, and stays non-zero.
  */
@@ -60,7 +61,8 @@ static struct storage storage_at(uint8_t *start)
 	struct tf_startup_header *header = (struct tf_startup_header *)start;
 	uint64_t mask, ns, maximum, slowest, groups;
 
-	tf_startup_places(header->group_count, header->slot_count, &mask, &ns, &maximum, &slowest, &groups);
+	tf_startup_places(
+		header->group_count, header->slot_count, &mask, &ns, &maximum, &slowest, &groups);
 	return (struct storage){
 		.header = header,
 		.mask = (uint32_t *)(start + mask),
@@ -98,7 +100,8 @@ void tf_startup_prepare(void *storage, const struct tf_program *program)
 	for (size_t i = 0; i < cells; i++)
 		store.ns[i] = store.maximum[i] = TF_NS_NONE;
 	for (uint32_t g = 0; g < program->group_count; g++)
-		store.groups[g] = (struct tf_startup_group){.selector = UINT32_MAX, .status = TF_STARTUP_PENDING};
+		store.groups[g] =
+			(struct tf_startup_group){.selector = UINT32_MAX, .status = TF_STARTUP_PENDING};
 	for (uint32_t slot = 0; slot < program->candidate_count; slot++) {
 		struct tf_startup_group *group = &store.groups[program->candidates[slot].group];
 
@@ -145,7 +148,8 @@ void tf_host_sample_end(const struct tf_launch_call *call)
 }
 
 /* Maximum over ranks of every sample of the stage; a sample that any rank lacks stays lacking. */
-static void gather_maximum(const struct tf_startup_args *args, const struct storage *own, uint32_t stage)
+static void gather_maximum(
+	const struct tf_startup_args *args, const struct storage *own, uint32_t stage)
 {
 	size_t first = cell(own, stage, 0, 0);
 	size_t cells = (size_t)own->header->slot_count * TF_PASSES;
@@ -170,7 +174,8 @@ static void mark_survivors(const struct storage *store, const struct tf_startup_
 {
 	uint8_t survivors[TF_SLOTS_PER_GROUP_MAX];
 
-	tf_select_survivors(store->maximum + cell(store, 1, group->first_slot, 0), group->slot_count, survivors);
+	tf_select_survivors(
+		store->maximum + cell(store, 1, group->first_slot, 0), group->slot_count, survivors);
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		store->mask[group->first_slot + i] = survivors[i];
 }
@@ -228,10 +233,10 @@ void tf_host_select(const struct tf_launch_call *call)
 	fail_all(&store, TF_STARTUP_FAULT);
 }
 
-#define CONTROL_WORD(k)                                                                                        \
-	{                                                                                                      \
-		.arg_off = offsetof(struct tf_startup_args, control) + 8 * (k), .kind = TF_WORD_ADDRESS,       \
-		.nullable = (k) > 1, .name = "control[" #k "]"                                                 \
+#define CONTROL_WORD(k)                                                                            \
+	{                                                                                              \
+		.arg_off = offsetof(struct tf_startup_args, control) + 8 * (k), .kind = TF_WORD_ADDRESS,   \
+		.nullable = (k) > 1, .name = "control[" #k "]"                                             \
 	}
 
 static const struct tf_kernel_word words[] = {

@@ -2,12 +2,13 @@
 /*
  * The kernels of the startup graph, and the storage they share (DESIGN 8).
  *
- * The graph: for pass p = 0..20: "pass_begin", then for every (group, candidate) in the pass's rotated order
- * "sample_begin" (rendezvous of the ranks, then a time stamp), the candidate's collective kernel, "sample_end" (time stamp, duration stored).
- * At the end "select": exchanges durations between ranks, takes the maximum over ranks by sample, and
- *   stage 1: marks survivors, writes their mask, sets stage 2;
- *   stage 2: picks, writes selector and status of every group and the aggregate status.
- * The graph is launched twice; masked-off candidates are skipped in the second launch, with their rendezvous.
+ * The graph: for pass p = 0..20: "pass_begin", then for every (group, candidate) in the pass's
+ * rotated order "sample_begin" (rendezvous of the ranks, then a time stamp), the candidate's
+ * collective kernel, "sample_end" (time stamp, duration stored). At the end "select": exchanges
+ * durations between ranks, takes the maximum over ranks by sample, and stage 1: marks survivors,
+ * writes their mask, sets stage 2; stage 2: picks, writes selector and status of every group and
+ * the aggregate status. The graph is launched twice; masked-off candidates are skipped in the
+ * second launch, with their rendezvous.
  *
  * Storage of one rank, at layout.startup_off, peers may read it:
  *   struct tf_startup_header
@@ -29,16 +30,17 @@ extern "C" {
 #endif
 
 #define TF_PASSES        21
-#define TF_ORDER_LOW     6  /* order statistics that bound the median of 21 at 97.3 % */
+#define TF_ORDER_LOW     6 /* order statistics that bound the median of 21 at 97.3 % */
 #define TF_ORDER_HIGH    16
 #define TF_SURVIVORS_MAX 8
 #define TF_TIE_PERCENT   2
 #define TF_NS_NONE       UINT64_MAX
 
 struct tf_startup_group {
-	uint32_t first_slot, slot_count; /* its candidates, in ladder order; set before the first launch */
-	uint32_t selector;               /* slot picked; UINT32_MAX before */
-	uint32_t status;                 /* 0: picked; else enum tf_startup_status */
+	uint32_t first_slot,
+		slot_count;    /* its candidates, in ladder order; set before the first launch */
+	uint32_t selector; /* slot picked; UINT32_MAX before */
+	uint32_t status;   /* 0: picked; else enum tf_startup_status */
 };
 
 enum tf_startup_status {
@@ -55,12 +57,17 @@ struct tf_startup_header {
 	uint64_t begin_ns;  /* stamp of the sample under way */
 };
 
-/* Offsets inside the storage for (groups, slots); returns total bytes. Any out pointer may be NULL. */
-uint64_t tf_startup_places(uint32_t groups, uint32_t slots, uint64_t *out_mask, uint64_t *out_ns, uint64_t *out_maximum, uint64_t *out_slowest, uint64_t *out_groups);
+/*
+ * Offsets inside the storage for (groups, slots); returns total bytes. Any out pointer may be
+ * NULL.
+ */
+uint64_t tf_startup_places(uint32_t groups, uint32_t slots, uint64_t *out_mask, uint64_t *out_ns,
+	uint64_t *out_maximum, uint64_t *out_slowest, uint64_t *out_groups);
 
 /*
- * Brings a rank's storage (host-accessible, at `storage`) to the state before the first launch: slot i is program->candidates[i], struck
- * candidates are masked off, nothing is sampled. Collective: fence across ranks before the launch.
+ * Brings a rank's storage (host-accessible, at `storage`) to the state before the first launch:
+ * slot i is program->candidates[i], struck candidates are masked off, nothing is sampled.
+ * Collective: fence across ranks before the launch.
  */
 void tf_startup_prepare(void *storage, const struct tf_program *program);
 
@@ -77,23 +84,29 @@ struct tf_startup_args {
 const struct tf_kernel_word *tf_startup_words(uint32_t *out_count);
 
 /*
- * The statistics, shared by "select", the reports and the tests. `ns` is (TF_PASSES) and none is TF_NS_NONE.
+ * The statistics, shared by "select", the reports and the tests. `ns` is (TF_PASSES) and none is
+ * TF_NS_NONE.
  */
-void tf_order_statistics(const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high);
+void tf_order_statistics(
+	const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high);
 
 /*
- * Stage 1: survivors[i] = 1 where candidate i's interval [low, high] overlaps that of the best median, at most
- * TF_SURVIVORS_MAX (by median, then ladder order). samples is (candidates, TF_PASSES); a candidate whose row holds TF_NS_NONE does not compete.
- * Returns how many survive.
+ * Stage 1: survivors[i] = 1 where candidate i's interval [low, high] overlaps that of the best
+ * median, at most TF_SURVIVORS_MAX (by median, then ladder order). samples is (candidates,
+ * TF_PASSES); a candidate whose row holds TF_NS_NONE does not compete. Returns how many survive.
  */
 uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8_t *survivors);
 
-/* Whether `challenger` displaces `holder`: a median more than TF_TIE_PERCENT lower, and 16 of 21 pairs won. */
+/*
+ * Whether `challenger` displaces `holder`: a median more than TF_TIE_PERCENT lower, and 16 of 21
+ * pairs won.
+ */
 int tf_select_beats(const uint64_t *challenger, const uint64_t *holder);
 
 /*
- * Stage 2: the candidate to pick by fresh samples alone: the earliest rung that no other candidate beats, where b beats a
- * only if its median is more than TF_TIE_PERCENT lower and it wins at least 16 of the 21 passes pairwise. UINT32_MAX if none competes.
+ * Stage 2: the candidate to pick by fresh samples alone: the earliest rung that no other
+ * candidate beats, where b beats a only if its median is more than TF_TIE_PERCENT lower and it
+ * wins at least 16 of the 21 passes pairwise. UINT32_MAX if none competes.
  */
 uint32_t tf_select_pick(const uint64_t *samples, uint32_t candidates);
 

@@ -26,16 +26,18 @@ struct tf_address {
 };
 
 /*
- * Reads "unix:PATH", "unix:@NAME" or "tcp:HOST:PORT" (an IPv6 host in brackets). A Unix address is resolved at
- * once. TF_E_USAGE: anything else, a port out of range, a name too long for a socket.
+ * Reads "unix:PATH", "unix:@NAME" or "tcp:HOST:PORT" (an IPv6 host in brackets). A Unix address
+ * is resolved at once. TF_E_USAGE: anything else, a port out of range, a name too long for a
+ * socket.
  */
 TF_WARN_UNUSED enum tf_status tf_address_parse(
 	const char *text, struct tf_address *out_address, struct tf_error *err);
 
 /*
- * Fills `choices`. Numeric hosts are answered at once; names are asked in a thread of their own, again and
- * again while the resolver says that the name may still appear, so the deadline holds whatever the
- * resolver does. TF_E_NOT_FOUND: no such host. TF_E_TIMEOUT: no answer. TF_E_NO_MEMORY, TF_E_SYSTEM.
+ * Fills `choices`. Numeric hosts are answered at once; names are asked in a thread of their own,
+ * again and again while the resolver says that the name may still appear, so the deadline holds
+ * whatever the resolver does. TF_E_NOT_FOUND: no such host. TF_E_TIMEOUT: no answer.
+ * TF_E_NO_MEMORY, TF_E_SYSTEM.
  */
 TF_WARN_UNUSED enum tf_status tf_address_resolve(
 	struct tf_address *address, int64_t deadline_ns, struct tf_error *err);

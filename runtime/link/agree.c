@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agreements. Every rank receives every rank's answer and judges by itself; the same answers give the
- * same verdict, so no second round is needed and a verdict leaves the link usable.
+ * Agreements. Every rank receives every rank's answer and judges by itself; the same answers give
+ * the same verdict, so no second round is needed and a verdict leaves the link usable.
  */
 #include "runtime/link/link.h"
 #include "runtime/link/star.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collective operations. Rank 0's answer to an exchange, the same for everyone, is a table of `world`
- * lengths (4 bytes each) and the records behind each other; rank 0 reads its own answer as the others do.
+ * The collective operations. Rank 0's answer to an exchange, the same for everyone, is a table of
+ * `world` lengths (4 bytes each) and the records behind each other; rank 0 reads its own answer
+ * as the others do.
  */
 #include "runtime/link/link.h"
 #include "runtime/link/star.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All-gather of descriptors. A request carries none or one. The answer's payload is one byte a rank,
- * whether it gave one; the descriptors follow in the order of ranks, without the receiver's own.
+ * All-gather of descriptors. A request carries none or one. The answer's payload is one byte a
+ * rank, whether it gave one; the descriptors follow in the order of ranks, without the receiver's
+ * own.
  */
 #include "runtime/link/link.h"
 #include "runtime/link/star.h"

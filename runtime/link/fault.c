@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How one rank's failure becomes everyone's. A rank finds it in its own work or in what a connection
- * brought (tf_star_pump); rank 0 puts it into words for all and tells them before it returns, within
- * TF_LINK_GRACE_NS. Other ranks tell rank 0 alone, which passes it on when it next looks.
+ * How one rank's failure becomes everyone's. A rank finds it in its own work or in what a
+ * connection brought (tf_star_pump); rank 0 puts it into words for all and tells them before it
+ * returns, within TF_LINK_GRACE_NS. Other ranks tell rank 0 alone, which passes it on when it
+ * next looks.
  */
 #include "runtime/link/star.h"
 #include "base/deadline.h"
@@ -13,7 +14,9 @@
 
 #define ONLY_RANK(r) (UINT32_C(1) << (r))
 
-/* Finishes a frame that is half out, since nothing can be said in the middle of it, then the note. */
+/*
+ * Finishes a frame that is half out, since nothing can be said in the middle of it, then the note.
+ */
 static int tell_step(struct tf_link_peer *peer, struct tf_frame_writer *note)
 {
 	if (tf_frame_writer_step(&peer->out, peer->fd, NULL) != TF_OK)
@@ -70,7 +73,10 @@ enum tf_status tf_star_fail(struct tf_link *link, const struct tf_error *fault,
 	return link->fault.status;
 }
 
-/* A fault came from `rank`. Rank 0's words are for everyone; another rank's are put into words here. */
+/*
+ * A fault came from `rank`. Rank 0's words are for everyone; another rank's are put into words
+ * here.
+ */
 static enum tf_status adopt(
 	struct tf_link *link, uint32_t rank, const struct tf_frame_reader *reader, struct tf_error *err)
 {

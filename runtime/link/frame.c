@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frame header and the note payload, byte by byte. Every field of a peer is checked here, once. */
+/*
+ * The frame header and the note payload, byte by byte. Every field of a peer is checked here,
+ * once.
+ */
 #include "runtime/link/frame.h"
 #include "base/bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames: what travels on the control link and on command sockets. This page is the format; encoding
- * and decoding are pure functions. stream.h moves frames over sockets.
+ * Frames: what travels on the control link and on command sockets. This page is the format;
+ * encoding and decoding are pure functions. stream.h moves frames over sockets.
  *
  * A frame is a header of 32 bytes, little-endian, and `length` bytes of payload:
  *
@@ -15,8 +15,8 @@
  *    20      4  length    bytes of payload
  *    24      8  reserved  zero
  *
- * A higher version is refused by name. A reader accepts lower versions, so that a refusal written by an
- * older build is understood.
+ * A higher version is refused by name. A reader accepts lower versions, so that a refusal written
+ * by an older build is understood.
  */
 #ifndef TF_RUNTIME_LINK_FRAME_H
 #define TF_RUNTIME_LINK_FRAME_H
@@ -36,7 +36,10 @@ extern "C" {
 #define TF_FRAME_HEADER_BYTES 32
 #define TF_FRAME_FDS_MAX      8 /* one from each rank of the largest group */
 
-/* One rank's record: all samples of a tuning run (some 300 rows of 21 x 8 bytes, with room to grow). */
+/*
+ * One rank's record: all samples of a tuning run (some 300 rows of 21 x 8 bytes, with room to
+ * grow).
+ */
 #define TF_FRAME_RECORD_MAX (UINT32_C(1) << 20)
 /* The largest frame: the records of all ranks, each with its length. */
 #define TF_FRAME_PAYLOAD_MAX (TF_WORLD_MAX * (TF_FRAME_RECORD_MAX + 4))
@@ -65,13 +68,16 @@ struct tf_frame {
 	uint32_t length;
 };
 
-/* Writes TF_FRAME_HEADER_BYTES to `to`. The frame must be within the limits above (our own bug if not). */
+/*
+ * Writes TF_FRAME_HEADER_BYTES to `to`. The frame must be within the limits above (our own bug if
+ * not).
+ */
 void tf_frame_encode(const struct tf_frame *frame, void *to);
 
 /*
  * Reads TF_FRAME_HEADER_BYTES from `from`.
- * TF_E_INVALID: wrong magic, version or type zero, unknown flags, reserved bytes not zero. TF_E_VERSION: a
- * newer version. TF_E_LIMIT: too many descriptors or too long a payload.
+ * TF_E_INVALID: wrong magic, version or type zero, unknown flags, reserved bytes not zero.
+ * TF_E_VERSION: a newer version. TF_E_LIMIT: too many descriptors or too long a payload.
  */
 TF_WARN_UNUSED enum tf_status tf_frame_decode(
 	const void *from, struct tf_frame *out_frame, struct tf_error *err);
@@ -84,9 +90,10 @@ TF_WARN_UNUSED enum tf_status tf_frame_expect(
 const char *tf_frame_type_name(uint16_t type);
 
 /*
- * The payload of FAULT and REFUSE: a status (4 bytes), then a text without an end. Encoding cuts a text that
- * is too long and returns the bytes written, at most TF_FRAME_NOTE_MAX. Decoding replaces control
- * characters and stores status and text in `out_note`; TF_E_INVALID if there is no such status.
+ * The payload of FAULT and REFUSE: a status (4 bytes), then a text without an end. Encoding cuts
+ * a text that is too long and returns the bytes written, at most TF_FRAME_NOTE_MAX. Decoding
+ * replaces control characters and stores status and text in `out_note`; TF_E_INVALID if there is
+ * no such status.
  */
 #define TF_FRAME_NOTE_MAX (4 + TF_ERROR_TEXT_BYTES - 1)
 size_t tf_frame_note_encode(enum tf_status status, const char *text, void *to);

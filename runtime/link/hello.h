@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handshake of the rendezvous: what a rank says first, and how both ends prove the shared secret.
+ * The handshake of the rendezvous: what a rank says first, and how both ends prove the shared
+ * secret.
  *
  *   rank r                                   rank 0
  *   HELLO  world, rank, group, nonce   ->
@@ -10,10 +11,10 @@
  *                                      <-    WELCOME, once all came
  *   or at any time                     <-    REFUSE  status, text
  *
- * MAC is keyed BLAKE2b with 32 bytes; its key is the hash of the secret. The two labels keep an answer from
- * being played back to its author; fresh nonces of both ends keep it from being played again.
- * Hello payload: world, rank, flags (bit 0: has a secret), bytes of the group's name (4 bytes each), nonce (32
- * bytes), the name.
+ * MAC is keyed BLAKE2b with 32 bytes; its key is the hash of the secret. The two labels keep an
+ * answer from being played back to its author; fresh nonces of both ends keep it from being
+ * played again. Hello payload: world, rank, flags (bit 0: has a secret), bytes of the group's
+ * name (4 bytes each), nonce (32 bytes), the name.
  */
 #ifndef TF_RUNTIME_LINK_HELLO_H
 #define TF_RUNTIME_LINK_HELLO_H
@@ -50,8 +51,8 @@ TF_WARN_UNUSED enum tf_status tf_hello_parse(
 	const void *payload, size_t size, struct tf_hello *out_hello, struct tf_error *err);
 
 /*
- * At rank 0: whether the hello fits these options: secret or none, world, rank in range and not 0, group.
- * TF_E_MISFIT names what was said and what is expected.
+ * At rank 0: whether the hello fits these options: secret or none, world, rank in range and not
+ * 0, group. TF_E_MISFIT names what was said and what is expected.
  */
 TF_WARN_UNUSED enum tf_status tf_hello_check(
 	const struct tf_link_options *options, const struct tf_hello *hello, struct tf_error *err);

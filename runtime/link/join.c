@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other ranks' side of the rendezvous. Until rank 0 accepted, everything that may pass by itself
- * (nobody listens yet, the connection was dropped) is tried again until the deadline; a refusal or a
- * stranger at the address is final.
+ * The other ranks' side of the rendezvous. Until rank 0 accepted, everything that may pass by
+ * itself (nobody listens yet, the connection was dropped) is tried again until the deadline; a
+ * refusal or a stranger at the address is final.
  */
 #include "runtime/link/rendezvous.h"
 #include "base/deadline.h"

@@ -134,7 +134,9 @@ void tf_link_abort(struct tf_link *link, const char *reason)
 		return;
 	TF_FAIL(&own, TF_E_ABORTED, "rank %u aborted: %s", link->rank, reason);
 	TF_FAIL(&said, TF_E_ABORTED, "%s", reason);
-	/* Rank 0 names the rank in its own words for everyone, so the others send it the bare reason. */
+	/*
+	 * Rank 0 names the rank in its own words for everyone, so the others send it the bare reason.
+	 */
 	tf_star_fail(link, link->rank == 0 ? &own : &said, TF_STAR_COMMON, 0, NULL);
 	link->fault = own;
 }

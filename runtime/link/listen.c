@@ -8,7 +8,8 @@
  *   any guest --does not fit, bad frame--> refused by name, closed
  *   any guest --closes, or is the oldest of too many--> closed
  *
- * 1. A guest is a stranger: nothing it does ends the rendezvous, and silence costs one place at most.
+ * 1. A guest is a stranger: nothing it does ends the rendezvous, and silence costs one place at
+ *    most.
  * 2. A peer is one of the group: its departure, bad frame or fault ends it for all.
  */
 #include "runtime/link/rendezvous.h"
@@ -271,7 +272,10 @@ static enum tf_status never_came(struct hall *hall, struct tf_error *err)
 	return tf_star_fail(hall->link, &fault, TF_STAR_COMMON, 0, err);
 }
 
-/* One turn: waits for the listener, the guests and the peers, and hears whoever has something to say. */
+/*
+ * One turn: waits for the listener, the guests and the peers, and hears whoever has something to
+ * say.
+ */
 static enum tf_status turn(struct hall *hall, int64_t give_up, struct tf_error *err)
 {
 	struct pollfd watch[1 + TF_WORLD_MAX + GUESTS_MAX] = {{.fd = hall->listener, .events = POLLIN}};

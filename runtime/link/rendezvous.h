@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /*
- * Rank 0: listens, takes in every other rank, says welcome. `link` has no connection before, all of them
- * after. Options were checked, the address is resolved. Statuses as tf_link_connect.
+ * Rank 0: listens, takes in every other rank, says welcome. `link` has no connection before, all
+ * of them after. Options were checked, the address is resolved. Statuses as tf_link_connect.
  */
 TF_WARN_UNUSED enum tf_status tf_rendezvous_listen(const struct tf_link_options *options,
 	const struct tf_address *address, struct tf_link *link, struct tf_error *err);
@@ -22,7 +22,10 @@ TF_WARN_UNUSED enum tf_status tf_rendezvous_listen(const struct tf_link_options 
 TF_WARN_UNUSED enum tf_status tf_rendezvous_join(const struct tf_link_options *options,
 	const struct tf_address *address, struct tf_link *link, struct tf_error *err);
 
-/* What every connection between hosts has: no delay of small frames, and a dead host noticed in seconds. */
+/*
+ * What every connection between hosts has: no delay of small frames, and a dead host noticed in
+ * seconds.
+ */
 void tf_rendezvous_tune_tcp(int fd);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ranks of one host as child processes, their links wired. The parent is not a rank: it supervises,
- * speaks to each rank over a command socket (channel.h), and no child outlives it.
+ * The ranks of one host as child processes, their links wired. The parent is not a rank: it
+ * supervises, speaks to each rank over a command socket (channel.h), and no child outlives it.
  */
 #ifndef TF_RUNTIME_LINK_SPAWN_H
 #define TF_RUNTIME_LINK_SPAWN_H
@@ -20,8 +20,8 @@ extern "C" {
 struct tf_ranks;
 
 /*
- * A rank's work, in its own process. `link` is closed and `command_fd` with it when it returns; its value, 0
- * to 255, is the process's exit code.
+ * A rank's work, in its own process. `link` is closed and `command_fd` with it when it returns;
+ * its value, 0 to 255, is the process's exit code.
  */
 typedef int (*tf_rank_fn)(void *user, uint32_t rank, struct tf_link *link, int command_fd);
 
@@ -32,11 +32,11 @@ struct tf_rank_exit {
 };
 
 /*
- * Forks `world` ranks. The caller must be single-threaded; buffered output is flushed first. A child has
- * default signal dispositions and an empty mask, is killed when the forking thread ends, and holds its own
- * link and command socket alone; other descriptors of the caller are inherited. It leaves by _exit:
- * no exit handlers run.
- * TF_E_USAGE: world out of range. TF_E_SYSTEM, TF_E_NO_MEMORY: nothing is left behind.
+ * Forks `world` ranks. The caller must be single-threaded; buffered output is flushed first. A
+ * child has default signal dispositions and an empty mask, is killed when the forking thread
+ * ends, and holds its own link and command socket alone; other descriptors of the caller are
+ * inherited. It leaves by _exit: no exit handlers run. TF_E_USAGE: world out of range.
+ * TF_E_SYSTEM, TF_E_NO_MEMORY: nothing is left behind.
  */
 TF_WARN_UNUSED enum tf_status tf_ranks_spawn(
 	uint32_t world, tf_rank_fn run, void *user, struct tf_ranks **out_ranks, struct tf_error *err);
@@ -47,7 +47,10 @@ pid_t tf_ranks_pid(const struct tf_ranks *ranks, uint32_t rank);
 /* The parent's end of the rank's command socket; borrowed. */
 int tf_ranks_command_fd(const struct tf_ranks *ranks, uint32_t rank);
 
-/* Readable once the rank ended, for an event loop; borrowed. -1 where the kernel has no such thing. */
+/*
+ * Readable once the rank ended, for an event loop; borrowed. -1 where the kernel has no such
+ * thing.
+ */
 int tf_ranks_pidfd(const struct tf_ranks *ranks, uint32_t rank);
 
 /* Whether the rank ended, without waiting; then *out_exit says how. */
@@ -61,8 +64,8 @@ TF_WARN_UNUSED enum tf_status tf_ranks_wait(struct tf_ranks *ranks, int64_t dead
 	struct tf_rank_exit *out_exits, struct tf_error *err);
 
 /*
- * Kills every rank that still runs and waits for its end, at most TF_RANKS_KILL_NS. TF_E_TIMEOUT names those
- * that the kernel does not let go, such as one inside a driver.
+ * Kills every rank that still runs and waits for its end, at most TF_RANKS_KILL_NS. TF_E_TIMEOUT
+ * names those that the kernel does not let go, such as one inside a driver.
  */
 #define TF_RANKS_KILL_NS (5 * TF_NS_PER_S)
 TF_WARN_UNUSED enum tf_status tf_ranks_kill(struct tf_ranks *ranks, struct tf_error *err);

@@ -96,8 +96,8 @@ static enum tf_status poll_failed(struct tf_link *link, struct tf_error *err)
 }
 
 /*
- * Waits until a connection has something (or, for those in `want_out`, takes something), then takes what is
- * there. 0 in *out_ready: time is up, also where a peer trickles for ever.
+ * Waits until a connection has something (or, for those in `want_out`, takes something), then
+ * takes what is there. 0 in *out_ready: time is up, also where a peer trickles for ever.
  */
 static enum tf_status wait_and_pump(struct tf_link *link, uint32_t want_out, int64_t deadline_ns,
 	int *out_ready, struct tf_error *err)
@@ -212,8 +212,8 @@ static enum tf_status push_all(struct tf_link *link, uint32_t *out_pending, stru
 }
 
 /*
- * Only connections with something left to send are watched: a rank that has its answer may close, and go
- * unnoticed until the next operation.
+ * Only connections with something left to send are watched: a rank that has its answer may close,
+ * and go unnoticed until the next operation.
  */
 enum tf_status tf_star_flush(
 	struct tf_link *link, uint16_t type, int64_t deadline_ns, struct tf_error *err)

@@ -8,8 +8,8 @@
  *   tf_star_answer, tf_star_flush
  *   tf_star_done                        tf_star_done
  *
- * 1. A rank has at most one request open, so rank 0 holds at most one frame a rank; behind it can only
- *    come a fault or the end of the stream.
+ * 1. A rank has at most one request open, so rank 0 holds at most one frame a rank; behind it can
+ *    only come a fault or the end of the stream.
  * 2. Rank 0 sends an answer for a request or a fault, nothing else.
  * 3. The first failure goes into `fault`, is told to the others once, and stays.
  */
@@ -73,7 +73,10 @@ void tf_star_answer(struct tf_link *link, uint32_t rank, uint16_t type, const vo
 TF_WARN_UNUSED enum tf_status tf_star_flush(
 	struct tf_link *link, uint16_t type, int64_t deadline_ns, struct tf_error *err);
 
-/* Other ranks: sends the request and waits until its answer is held. `fd` is borrowed, -1 for none. */
+/*
+ * Other ranks: sends the request and waits until its answer is held. `fd` is borrowed, -1 for
+ * none.
+ */
 TF_WARN_UNUSED enum tf_status tf_star_ask(struct tf_link *link, uint16_t type, const void *payload,
 	size_t bytes, int fd, int64_t deadline_ns, struct tf_error *err);
 
@@ -85,15 +88,15 @@ TF_WARN_UNUSED enum tf_status tf_star_await(
 void tf_star_done(struct tf_link *link);
 
 /*
- * Takes what the connection to `rank` has without waiting: holds a frame, or turns a fault, a departure or a
- * bad frame into the link's failure.
+ * Takes what the connection to `rank` has without waiting: holds a frame, or turns a fault, a
+ * departure or a bad frame into the link's failure.
  */
 TF_WARN_UNUSED enum tf_status tf_star_pump(
 	struct tf_link *link, uint32_t rank, struct tf_error *err);
 
 /*
- * Poisons the link with `fault`, tells every rank but those in `skip_ranks` (bits), copies the fault to `err`
- * and returns its status. `fault` and `err` may be the same.
+ * Poisons the link with `fault`, tells every rank but those in `skip_ranks` (bits), copies the
+ * fault to `err` and returns its status. `fault` and `err` may be the same.
  */
 enum tf_status tf_star_fail(struct tf_link *link, const struct tf_error *fault,
 	enum tf_star_whose whose, uint32_t skip_ranks, struct tf_error *err);

@@ -2,8 +2,8 @@
 /*
  * Frames over sockets.
  *
- * 1. A read never passes the end of the header or of the payload, so descriptors always belong to the
- *    frame being read.
+ * 1. A read never passes the end of the header or of the payload, so descriptors always belong to
+ *    the frame being read.
  * 2. Every receive has room for descriptors: without it the kernel would drop them unseen.
  * 3. A descriptor that came is in `reader->fds` or closed.
  */

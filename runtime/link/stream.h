@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames over a stream socket. A reader and a writer each hold the state of one frame under way, so that
- * an event loop can serve many sockets; tf_frame_send and tf_frame_recv wait for one. No call blocks
- * beyond its deadline, whatever the socket's own mode, and none raises SIGPIPE.
+ * Frames over a stream socket. A reader and a writer each hold the state of one frame under way,
+ * so that an event loop can serve many sockets; tf_frame_send and tf_frame_recv wait for one. No
+ * call blocks beyond its deadline, whatever the socket's own mode, and none raises SIGPIPE.
  *
- * File descriptors travel with the first byte of their frame (SCM_RIGHTS) and arrive with close-on-exec.
- * Descriptors that were not announced, come in the middle of a frame or exceed the limit are closed, and
- * the frame is refused.
+ * File descriptors travel with the first byte of their frame (SCM_RIGHTS) and arrive with close-
+ * on-exec. Descriptors that were not announced, come in the middle of a frame or exceed the limit
+ * are closed, and the frame is refused.
  */
 #ifndef TF_RUNTIME_LINK_STREAM_H
 #define TF_RUNTIME_LINK_STREAM_H
@@ -34,11 +34,12 @@ struct tf_frame_reader {
 };
 
 /*
- * Takes what the socket has, up to the end of the current frame, without waiting. *out_complete says
- * whether `frame`, `payload` and `fds` now hold a whole frame; they stay until tf_frame_reader_reset.
- * A payload grows as its bytes come: an announced length alone reserves no memory.
- * TF_E_DISCONNECTED: the peer closed (the text tells between frames from inside one). TF_E_INVALID,
- * TF_E_VERSION, TF_E_LIMIT: a bad frame; the stream is of no further use. TF_E_NO_MEMORY, TF_E_SYSTEM.
+ * Takes what the socket has, up to the end of the current frame, without waiting. *out_complete
+ * says whether `frame`, `payload` and `fds` now hold a whole frame; they stay until
+ * tf_frame_reader_reset. A payload grows as its bytes come: an announced length alone reserves no
+ * memory. TF_E_DISCONNECTED: the peer closed (the text tells between frames from inside one).
+ * TF_E_INVALID, TF_E_VERSION, TF_E_LIMIT: a bad frame; the stream is of no further use.
+ * TF_E_NO_MEMORY, TF_E_SYSTEM.
  */
 TF_WARN_UNUSED enum tf_status tf_frame_reader_step(
 	struct tf_frame_reader *reader, int fd, int *out_complete, struct tf_error *err);
@@ -65,7 +66,10 @@ struct tf_frame_writer {
 	unsigned fd_count;
 };
 
-/* `payload` (frame->length bytes) and the frame->fd_count descriptors are borrowed until the frame is out. */
+/*
+ * `payload` (frame->length bytes) and the frame->fd_count descriptors are borrowed until the frame
+ * is out.
+ */
 void tf_frame_writer_begin(struct tf_frame_writer *writer, const struct tf_frame *frame,
 	const void *payload, const int *fds);
 
@@ -76,11 +80,16 @@ int tf_frame_writer_is_done(const struct tf_frame_writer *writer);
 TF_WARN_UNUSED enum tf_status tf_frame_writer_step(
 	struct tf_frame_writer *writer, int fd, struct tf_error *err);
 
-/* One whole frame. TF_E_TIMEOUT when the deadline comes first (part of it may be out); else as the step. */
+/*
+ * One whole frame. TF_E_TIMEOUT when the deadline comes first (part of it may be out); else as the
+ * step.
+ */
 TF_WARN_UNUSED enum tf_status tf_frame_send(int fd, const struct tf_frame *frame,
 	const void *payload, const int *fds, int64_t deadline_ns, struct tf_error *err);
 
-/* The next whole frame, into a reader that was reset. TF_E_TIMEOUT when the deadline comes first. */
+/*
+ * The next whole frame, into a reader that was reset. TF_E_TIMEOUT when the deadline comes first.
+ */
 TF_WARN_UNUSED enum tf_status tf_frame_recv(
 	int fd, struct tf_frame_reader *reader, int64_t deadline_ns, struct tf_error *err);
 

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Host sums are in FP32 over ranks in order with one rounding; a package of another class would give other bytes. */
+/*
+ * Host sums are in FP32 over ranks in order with one rounding; a package of another class would
+ * give other bytes.
+ */
 #define NUMERICS_CLASS "fp32-rank-order-round-once"
 
 static enum tf_status set_uint(
@@ -21,7 +24,10 @@ static enum tf_status set_uint(
 	return tf_program_set_identity(program, key, text, err);
 }
 
-/* The host device of every machine of an architecture is alike; on GPUs the class and links will stand here. */
+/*
+ * The host device of every machine of an architecture is alike; on GPUs the class and links will
+ * stand here.
+ */
 static enum tf_status set_signature(
 	struct tf_program *program, const struct tf_device_properties *properties, struct tf_error *err)
 {
@@ -34,10 +40,11 @@ static enum tf_status set_signature(
 	return tf_program_set_identity(program, "topology.signature", text, err);
 }
 
-enum tf_status tf_identity_describe(struct tf_program *program, const struct tf_device_properties *properties,
-	uint32_t world, struct tf_error *err)
+enum tf_status tf_identity_describe(struct tf_program *program,
+	const struct tf_device_properties *properties, uint32_t world, struct tf_error *err)
 {
-	int is_host = !strcmp(properties->kind, "host"); /* hosts serve one another whatever their size */
+	int is_host =
+		!strcmp(properties->kind, "host"); /* hosts serve one another whatever their size */
 	uint8_t digest[TF_DIGEST_BYTES];
 	char hex[TF_DIGEST_HEX_BYTES];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agreement on the window's base. A base counts only if every rank could reserve it; a rank that could not makes all
- * others let go of it, so the group never runs at two bases.
+ * Agreement on the window's base. A base counts only if every rank could reserve it; a rank that
+ * could not makes all others let go of it, so the group never runs at two bases.
  */
 #include "runtime/session/rank_window.h"
 
@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 /*
- * Addresses that are free in ordinary processes and outside the ranges that sanitizers keep for themselves. The list is
- * part of no identity: any base works, a listed one spares the agreement a round.
+ * Addresses that are free in ordinary processes and outside the ranges that sanitizers keep for
+ * themselves. The list is part of no identity: any base works, a listed one spares the agreement
+ * a round.
  */
 static const uint64_t bases[] = {
 	UINT64_C(0x7e9000000000),
@@ -30,8 +31,9 @@ struct proposal {
 };
 
 /* Every rank reserves `base` (0: the proposer chose; see `mine`) and tells whether it could. */
-static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *device, struct tf_link *link,
-	uint32_t proposer, struct proposal *mine, int64_t deadline_ns, int *out_agreed, struct tf_error *err)
+static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *device,
+	struct tf_link *link, uint32_t proposer, struct proposal *mine, int64_t deadline_ns,
+	int *out_agreed, struct tf_error *err)
 {
 	struct proposal all[TF_WORLD_MAX];
 
@@ -46,7 +48,7 @@ static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *
 	if (window->rank != proposer && all[proposer].reserved) {
 		mine->base = all[proposer].base;
 		mine->reserved = window->ops->window_open(device, mine->token, mine->base, window->stride,
-					 window->world, &window->window, NULL) == TF_OK;
+							 window->world, &window->window, NULL) == TF_OK;
 	}
 	TF_TRY(tf_link_exchange_fixed(link, mine, sizeof(*mine), all, deadline_ns, err));
 	for (uint32_t rank = 0; rank < window->world; rank++)
@@ -61,7 +63,10 @@ static void let_go(struct tf_rank_window *window, struct proposal *mine)
 	mine->reserved = 0;
 }
 
-/* One token for the group: rank 0's. A fresh one for each attempt, since a token names one reservation. */
+/*
+ * One token for the group: rank 0's. A fresh one for each attempt, since a token names one
+ * reservation.
+ */
 static enum tf_status share_token(
 	struct tf_link *link, struct proposal *mine, int64_t deadline_ns, struct tf_error *err)
 {
@@ -104,7 +109,8 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		TF_TRY(status);
 	}
 	return TF_FAIL(err, TF_E_MISFIT,
-		"no base is free on every rank for a window of %u segments of %llu bytes; %zu fixed ones and one "
+		"no base is free on every rank for a window of %u segments of %llu bytes; %zu fixed ones "
+		"and one "
 		"proposal of each rank were tried",
 		window.world, (unsigned long long)window.stride, BASE_COUNT);
 }
@@ -122,7 +128,8 @@ enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_d
 	status = tf_link_agree_ok(link, &local, deadline_ns, err);
 	if (status == TF_OK)
 		status = tf_link_exchange_fds(link, own, fds, deadline_ns, err);
-	for (uint32_t rank = 0; status == TF_OK && rank < window->world && local.status == TF_OK; rank++) {
+	for (uint32_t rank = 0; status == TF_OK && rank < window->world && local.status == TF_OK;
+		 rank++) {
 		(void)!window->ops->window_map(window->window, rank, rank == window->rank ? own : fds[rank],
 			layout->segment_bytes, &local);
 		tf_error_prefix(&local, "cannot map the segment of rank %u", rank);
@@ -147,8 +154,10 @@ void *tf_rank_window_at(const struct tf_rank_window *window, uint32_t peer, uint
 
 struct tf_window_view tf_rank_window_view(const struct tf_rank_window *window)
 {
-	return (struct tf_window_view){
-		.base = window->base, .stride = window->stride, .rank = window->rank, .world = window->world};
+	return (struct tf_window_view){.base = window->base,
+		.stride = window->stride,
+		.rank = window->rank,
+		.world = window->world};
 }
 
 void tf_rank_window_close(struct tf_rank_window *window)

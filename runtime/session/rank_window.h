@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The window of a rank group: the ranks agree on a base, create their segments, exchange and map them. Used by the
- * session and by preparation alike. Every step is all-or-none over the link.
+ * The window of a rank group: the ranks agree on a base, create their segments, exchange and map
+ * them. Used by the session and by preparation alike. Every step is all-or-none over the link.
  */
 #ifndef TF_RUNTIME_SESSION_RANK_WINDOW_H
 #define TF_RUNTIME_SESSION_RANK_WINDOW_H
@@ -24,16 +24,18 @@ struct tf_rank_window {
 };
 
 /*
- * Reserves the window for layout->stride_bytes * world: bases of the list from index `base_first` on (wrapping), then addresses
- * that the ranks propose in turn. TF_E_MISFIT when nothing is free on all ranks. Collective.
+ * Reserves the window for layout->stride_bytes * world: bases of the list from index `base_first`
+ * on (wrapping), then addresses that the ranks propose in turn. TF_E_MISFIT when nothing is free
+ * on all ranks. Collective.
  */
-TF_WARN_UNUSED enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf_device *device,
-	struct tf_link *link, const struct tf_layout *layout, uint32_t base_first, int64_t deadline_ns,
-	struct tf_rank_window *out, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops,
+	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
+	uint32_t base_first, int64_t deadline_ns, struct tf_rank_window *out, struct tf_error *err);
 
 /* Creates this rank's segment, passes it to all, maps everyone's. Collective. */
-TF_WARN_UNUSED enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_device *device,
-	struct tf_link *link, const struct tf_layout *layout, int64_t deadline_ns, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_rank_window_connect(struct tf_rank_window *window,
+	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
+	int64_t deadline_ns, struct tf_error *err);
 
 /* Address of (peer, offset): peer 0 is this rank's own segment. */
 void *tf_rank_window_at(const struct tf_rank_window *window, uint32_t peer, uint64_t segment_off);

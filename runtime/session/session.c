@@ -2,7 +2,8 @@
 /*
  * Opening and closing a session.
  *
- * 1. Each phase ends in agreement: all ranks go on, or all return the same refusal, naming the rank where it arose.
+ * 1. Each phase ends in agreement: all ranks go on, or all return the same refusal, naming the
+ *    rank where it arose.
  * 2. Nothing is tuned, captured or written; the program is only rebuilt.
  * 3. Closing goes backwards: graphs, modules, memory, device.
  */
@@ -17,7 +18,10 @@
 #include "runtime/collective/collective.h"
 #include "runtime/session/machine_identity.h"
 
-/* A group may take this many timeouts to load: reading, mapping and probing are each bounded by one. */
+/*
+ * A group may take this many timeouts to load: reading, mapping and probing are each bounded by
+ * one.
+ */
 #define LOAD_TIMEOUTS 5
 
 static const char *const phase_names[TF_PHASE_COUNT] = {
@@ -28,7 +32,10 @@ const char *tf_session_phase_name(enum tf_session_phase phase)
 	return (unsigned)phase < TF_PHASE_COUNT ? phase_names[phase] : "unknown";
 }
 
-/* Reads the catalog; digests are of the catalog's own member, which the container checks by its frames. */
+/*
+ * Reads the catalog; digests are of the catalog's own member, which the container checks by its
+ * frames.
+ */
 static enum tf_status read_package(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
@@ -53,8 +60,8 @@ static enum tf_status read_package(
 	return status;
 }
 
-static enum tf_status phase_package(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_package(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
@@ -70,7 +77,9 @@ static enum tf_status open_device(
 	const char *kind = options->device;
 
 	tf_collective_register_host();
-	/* "auto" means what the package was made for: another kind would be a misfit by its identity. */
+	/*
+	 * "auto" means what the package was made for: another kind would be a misfit by its identity.
+	 */
 	if (!kind || !strcmp(kind, "auto"))
 		kind = tf_program_identity(&session->program, "device.kind");
 	if (!kind)
@@ -81,8 +90,8 @@ static enum tf_status open_device(
 	return session->ops->stream_create(session->device, &session->stream, err);
 }
 
-static enum tf_status phase_device(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_device(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
@@ -98,29 +107,31 @@ static enum tf_status check_capacity(const struct tf_session *session, struct tf
 		if (graph->kind == TF_GRAPH_STEP && graph->capacity <= session->capacity_max)
 			return TF_OK;
 	}
-	return TF_FAIL(err, TF_E_USAGE, "capacity %u is below the smallest of the package", session->capacity_max);
+	return TF_FAIL(
+		err, TF_E_USAGE, "capacity %u is below the smallest of the package", session->capacity_max);
 }
 
-static enum tf_status phase_identity(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_identity(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
 	(void)options;
-	if (tf_identity_compare(&session->program, &session->properties, session->world, &local) == TF_OK)
+	if (tf_identity_compare(&session->program, &session->properties, session->world, &local) ==
+		TF_OK)
 		(void)!check_capacity(session, &local);
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 
-static enum tf_status phase_window(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_window(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
-	return tf_rank_window_reserve(session->ops, session->device, session->link, &session->program.layout,
-		options->base_first, deadline, &session->window, err);
+	return tf_rank_window_reserve(session->ops, session->device, session->link,
+		&session->program.layout, options->base_first, deadline, &session->window, err);
 }
 
-static enum tf_status phase_peers(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_peers(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	(void)options;
 	return tf_rank_window_connect(
@@ -145,8 +156,8 @@ static enum tf_status build_graphs(
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u graphs", program->graph_count);
 	for (uint32_t i = 0; i < program->graph_count; i++) {
 		int wanted = program->graphs[i].kind == TF_GRAPH_STARTUP
-			? options->startup
-			: program->graphs[i].capacity <= session->capacity_max;
+						 ? options->startup
+						 : program->graphs[i].capacity <= session->capacity_max;
 
 		if (wanted)
 			TF_TRY(tf_graph_rebuild(program, i, &target, &session->execs[i], err));
@@ -154,8 +165,8 @@ static enum tf_status build_graphs(
 	return TF_OK;
 }
 
-static enum tf_status phase_graphs(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_graphs(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
@@ -163,15 +174,15 @@ static enum tf_status phase_graphs(struct tf_session *session, const struct tf_s
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 
-static enum tf_status phase_protocol(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_protocol(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	(void)options;
 	return tf_session_reset_protocol(session, deadline, err);
 }
 
-static enum tf_status phase_probe(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline, struct tf_error *err)
+static enum tf_status phase_probe(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
@@ -180,8 +191,8 @@ static enum tf_status phase_probe(struct tf_session *session, const struct tf_se
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 
-typedef enum tf_status (*phase_fn)(struct tf_session *session, const struct tf_session_options *options,
-	int64_t deadline_ns, struct tf_error *err);
+typedef enum tf_status (*phase_fn)(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline_ns, struct tf_error *err);
 
 struct phase_step {
 	enum tf_session_phase phase;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A session: one rank's loaded package. The one loading path of tfrun, libtfrun and of tfprep's own check before it publishes.
+ * A session: one rank's loaded package. The one loading path of tfrun, libtfrun and of tfprep's
+ * own check before it publishes.
  *
  *   closed --open--> ready --step/check--> ready --(fault)--> failed --close--> closed
  *
- * Open, in order, each phase timed and each all-or-none over the link: package (read, digest equal on all ranks), identity (all misfits of
- * all ranks at once), device, window (base list, then anywhere), peers (segments exchanged and mapped), graphs, protocol (reset and
- * fence), probe (every loaded capacity, bytewise).
+ * Open, in order, each phase timed and each all-or-none over the link: package (read, digest
+ * equal on all ranks), identity (all misfits of all ranks at once), device, window (base list,
+ * then anywhere), peers (segments exchanged and mapped), graphs, protocol (reset and fence),
+ * probe (every loaded capacity, bytewise).
  */
 #ifndef TF_RUNTIME_SESSION_SESSION_H
 #define TF_RUNTIME_SESSION_SESSION_H
@@ -24,15 +26,16 @@ extern "C" {
 #define TF_TIMEOUT_DEFAULT_NS (INT64_C(2000) * 1000000)
 
 struct tf_session_options {
-	const char *path;        /* borrowed */
-	const char *device;      /* "auto", "host", "cuda"; NULL = auto */
+	const char *path;   /* borrowed */
+	const char *device; /* "auto", "host", "cuda"; NULL = auto */
 	uint32_t device_ordinal;
-	int64_t timeout_ns;      /* 0: default */
-	uint32_t capacity_max;   /* 0: all */
-	uint32_t base_first;     /* index into the list of window bases to try first: the check before publishing takes another one */
+	int64_t timeout_ns;    /* 0: default */
+	uint32_t capacity_max; /* 0: all */
+	uint32_t
+		base_first; /* index into the list of window bases to try first: the check before publishing takes another one */
 	int strict;
-	int startup;             /* load the startup graph too (drift) */
-	int probe;               /* prove every loaded capacity bytewise before ready */
+	int startup; /* load the startup graph too (drift) */
+	int probe;   /* prove every loaded capacity bytewise before ready */
 };
 
 enum tf_session_phase {
@@ -52,8 +55,8 @@ const char *tf_session_phase_name(enum tf_session_phase phase);
 struct tf_session;
 
 /* `link` is borrowed and must outlive the session; its rank and world are the session's. */
-TF_WARN_UNUSED enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
-	struct tf_session **out, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_session_open(const struct tf_session_options *options,
+	struct tf_link *link, struct tf_session **out, struct tf_error *err);
 void tf_session_close(struct tf_session *session); /* takes NULL; graphs, then memory */
 
 const struct tf_program *tf_session_program(const struct tf_session *session);
@@ -73,27 +76,39 @@ TF_WARN_UNUSED enum tf_status tf_session_capacity_for(
 	const struct tf_session *session, uint64_t rows, uint32_t *out_capacity, struct tf_error *err);
 
 /* One step; no allocation, lock or log on success. */
-TF_WARN_UNUSED enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_session_step(
+	struct tf_session *session, uint64_t rows, struct tf_error *err);
 
-/* Fills the inputs of the capacity for `rows` with generated operands of `seed`, and prepares what the outputs must be. Local. */
+/*
+ * Fills the inputs of the capacity for `rows` with generated operands of `seed`, and prepares
+ * what the outputs must be. Local.
+ */
 TF_WARN_UNUSED enum tf_status tf_session_fill(
 	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err);
 /* Overwrites the outputs of the capacity, so that stale bytes cannot pass a comparison. Local. */
 void tf_session_poison(struct tf_session *session, uint64_t rows);
-/* Compares the outputs with what tf_session_fill prepared; TF_E_MISMATCH names buffer, first element and both values. Local. */
-TF_WARN_UNUSED enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err);
+/*
+ * Compares the outputs with what tf_session_fill prepared; TF_E_MISMATCH names buffer, first
+ * element and both values. Local.
+ */
+TF_WARN_UNUSED enum tf_status tf_session_compare(
+	struct tf_session *session, uint64_t rows, struct tf_error *err);
 
 /* Fill, poison, step, compare, all ranks agreeing on the outcome. Collective. */
-TF_WARN_UNUSED enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_session_check(
+	struct tf_session *session, uint64_t rows, struct tf_error *err);
 
 /* How many step graphs are loaded, and the largest capacity among them. */
-void tf_session_capacities(const struct tf_session *session, uint32_t *out_count, uint32_t *out_largest);
+void tf_session_capacities(
+	const struct tf_session *session, uint32_t *out_count, uint32_t *out_largest);
 
 /*
- * Replays the startup graph (options.startup) and leaves its samples in `out_samples`, (candidate_count, TF_PASSES) maxima over ranks of
- * the first stage, TF_NS_NONE where struck. Selectors do not change. Collective.
+ * Replays the startup graph (options.startup) and leaves its samples in `out_samples`,
+ * (candidate_count, TF_PASSES) maxima over ranks of the first stage, TF_NS_NONE where struck.
+ * Selectors do not change. Collective.
  */
-TF_WARN_UNUSED enum tf_status tf_session_drift(struct tf_session *session, uint64_t *out_samples, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_session_drift(
+	struct tf_session *session, uint64_t *out_samples, struct tf_error *err);
 
 #ifdef __cplusplus
 }

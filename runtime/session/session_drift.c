@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drift: the packaged startup graph, replayed on this machine. The first launch samples every candidate that was not struck out
- * at export; the mask that it leaves and the selectors of the program stay unused.
+ * Drift: the packaged startup graph, replayed on this machine. The first launch samples every
+ * candidate that was not struck out at export; the mask that it leaves and the selectors of the
+ * program stay unused.
  */
 #include "runtime/session/session_private.h"
 
@@ -23,7 +24,8 @@ static uint32_t startup_graph(const struct tf_session *session)
 	return TF_PROGRAM_NONE;
 }
 
-enum tf_status tf_session_drift(struct tf_session *session, uint64_t *out_samples, struct tf_error *err)
+enum tf_status tf_session_drift(
+	struct tf_session *session, uint64_t *out_samples, struct tf_error *err)
 {
 	const struct tf_program *program = &session->program;
 	uint8_t *storage = tf_rank_window_at(&session->window, 0, program->layout.startup_off);
@@ -37,7 +39,8 @@ enum tf_status tf_session_drift(struct tf_session *session, uint64_t *out_sample
 	tf_startup_prepare(storage, program);
 	TF_TRY(tf_session_reset_protocol(session, tf_deadline_after(session->timeout_ns), err));
 	TF_TRY(tf_session_run(session, session->execs[graph], tf_deadline_after(bound), err));
-	tf_startup_places(program->group_count, program->candidate_count, NULL, NULL, &maximum, NULL, NULL);
+	tf_startup_places(
+		program->group_count, program->candidate_count, NULL, NULL, &maximum, NULL, NULL);
 	memcpy(out_samples, storage + maximum, bytes);
 	return tf_session_reset_protocol(session, tf_deadline_after(session->timeout_ns), err);
 }

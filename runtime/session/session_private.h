@@ -30,7 +30,10 @@ struct tf_session {
 	int64_t phase_ns[TF_PHASE_COUNT];
 	struct tf_error failed; /* once set, every call returns it */
 
-	/* what the outputs of `expected_capacity` must be, in the order of the program's output buffers */
+	/*
+	 * what the outputs of `expected_capacity` must be, in the order of the program's output
+	 * buffers
+	 */
 	uint8_t *expected;
 	uint64_t expected_bytes;
 	uint32_t expected_capacity;
@@ -39,11 +42,16 @@ struct tf_session {
 /* The graph of a capacity, or TF_PROGRAM_NONE. */
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);
 
-/* Launches one graph and waits; turns a kernel's fault into an error that names rank, group and peer. */
-enum tf_status tf_session_run(struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err);
+/*
+ * Launches one graph and waits; turns a kernel's fault into an error that names rank, group and
+ * peer.
+ */
+enum tf_status tf_session_run(
+	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err);
 
 /* Resets control words and protocol memory and fences all ranks. Collective. */
-enum tf_status tf_session_reset_protocol(struct tf_session *session, int64_t deadline_ns, struct tf_error *err);
+enum tf_status tf_session_reset_protocol(
+	struct tf_session *session, int64_t deadline_ns, struct tf_error *err);
 
 /* One step of every loaded capacity, bytewise. Collective. */
 enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err);

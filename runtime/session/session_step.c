@@ -4,7 +4,8 @@
  *
  * 1. A step allocates nothing, takes no lock, writes no log (tests count).
  * 2. The first failure ends the session: the protocol's epochs of the ranks may differ after it.
- * 3. Expected outputs are computed from the operands of all ranks by the reference, never read from a peer.
+ * 3. Expected outputs are computed from the operands of all ranks by the reference, never read
+ *    from a peer.
  */
 #include "runtime/session/session_private.h"
 
@@ -15,10 +16,13 @@
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
 
-/* Kernels bound their own waits; a step holds many of them, so the queue's own bound is only the last resort. */
+/*
+ * Kernels bound their own waits; a step holds many of them, so the queue's own bound is only the
+ * last resort.
+ */
 #define STEP_TIMEOUTS 30
-#define PROBE_SEED     UINT64_C(0x7466707265700001)
-#define POISON_BYTE    0xa5
+#define PROBE_SEED    UINT64_C(0x7466707265700001)
+#define POISON_BYTE   0xa5
 
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity)
 {
@@ -49,7 +53,8 @@ enum tf_status tf_session_capacity_for(
 	if (!rows)
 		return TF_FAIL(err, TF_E_USAGE, "a step of 0 rows is not allowed; 1 to %u are", largest);
 	if (!best)
-		return TF_FAIL(err, TF_E_USAGE, "a step of %llu rows is above the largest loaded capacity, %u",
+		return TF_FAIL(err, TF_E_USAGE,
+			"a step of %llu rows is above the largest loaded capacity, %u",
 			(unsigned long long)rows, largest);
 	*out_capacity = best;
 	return TF_OK;
@@ -84,7 +89,8 @@ enum tf_status tf_session_run(
 		status = tf_fault_to_error(tf_session_control(session), &session->program, &local);
 	if (status == TF_OK)
 		return TF_OK;
-	tf_collective_abort(session->window.base, session->window.stride, session->world, session->rank);
+	tf_collective_abort(
+		session->window.base, session->window.stride, session->world, session->rank);
 	fail(session, status, &local);
 	if (err)
 		*err = local;
@@ -107,17 +113,17 @@ enum tf_status tf_session_reset_protocol(
 {
 	/* Nobody clears while a peer still waits on the old state. */
 	TF_TRY(tf_link_barrier(session->link, deadline_ns, err));
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->program.layout, session->rank,
-		session->world, (uint64_t)session->timeout_ns, 0);
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->program.layout,
+		session->rank, session->world, (uint64_t)session->timeout_ns, 0);
 	return tf_link_barrier(session->link, deadline_ns, err);
 }
 
 /* Whether a buffer is an operand of a group of this capacity. */
-static int belongs(const struct tf_session *session, const struct tf_buffer *buffer, uint32_t capacity,
-	enum tf_buffer_role role)
+static int belongs(const struct tf_session *session, const struct tf_buffer *buffer,
+	uint32_t capacity, enum tf_buffer_role role)
 {
 	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
-		session->program.groups[buffer->group].capacity == capacity;
+		   session->program.groups[buffer->group].capacity == capacity;
 }
 
 /* Operands differ between buffers and steps: the seed is drawn from both. */
@@ -152,9 +158,12 @@ static uint64_t owned_bytes(const struct tf_session *session, const struct tf_gr
 	return (count - first < shard ? count - first : shard) * tf_dtype_bytes(group->dtype);
 }
 
-/* Writes this rank's input and the output that must come of all ranks' inputs. `scratch` is (world, input bytes). */
-static enum tf_status fill_pair(struct tf_session *session, const struct tf_buffer *output, uint64_t seed,
-	uint8_t *scratch, uint8_t *expected, struct tf_error *err)
+/*
+ * Writes this rank's input and the output that must come of all ranks' inputs. `scratch` is
+ * (world, input bytes).
+ */
+static enum tf_status fill_pair(struct tf_session *session, const struct tf_buffer *output,
+	uint64_t seed, uint8_t *scratch, uint8_t *expected, struct tf_error *err)
 {
 	const struct tf_group *group = &session->program.groups[output->group];
 	uint64_t count = tf_group_input_count(group), bytes = tf_group_input_bytes(group);
@@ -162,8 +171,8 @@ static enum tf_status fill_pair(struct tf_session *session, const struct tf_buff
 
 	for (uint32_t rank = 0; rank < session->world; rank++) {
 		inputs[rank] = scratch + rank * bytes;
-		tf_operand_fill(TF_FILL_RANDOM, group->dtype, operand_seed(seed, output->group, output->pair),
-			rank, count, scratch + rank * bytes);
+		tf_operand_fill(TF_FILL_RANDOM, group->dtype,
+			operand_seed(seed, output->group, output->pair), rank, count, scratch + rank * bytes);
 	}
 	tf_reference(group->op, group->dtype, session->world, session->rank, count, inputs, expected);
 	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
@@ -191,7 +200,8 @@ static uint64_t largest_input(const struct tf_session *session, uint32_t capacit
 	return largest;
 }
 
-enum tf_status tf_session_fill(struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
+enum tf_status tf_session_fill(
+	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
 {
 	enum tf_status status = TF_OK;
 	uint8_t *scratch, *grown;
@@ -209,7 +219,8 @@ enum tf_status tf_session_fill(struct tf_session *session, uint64_t rows, uint64
 	session->expected_capacity = 0;
 	scratch = tf_calloc(session->world, largest_input(session, capacity));
 	if (!scratch)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the operands of %u ranks", session->world);
+		return TF_FAIL(
+			err, TF_E_NO_MEMORY, "no memory for the operands of %u ranks", session->world);
 	for (uint32_t i = 0; status == TF_OK && i < session->program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &session->program.buffers[i];
 
@@ -252,8 +263,8 @@ static enum tf_status mismatch(const struct tf_session *session, const struct tf
 	tf_hex(found + at, width, found_hex);
 	tf_hex(wanted + at, width, wanted_hex);
 	return TF_FAIL(err, TF_E_MISMATCH,
-		"rank %u: buffer '%s', element %zu holds bytes %s where the reference has %s", session->rank,
-		buffer->name, at / width, found_hex, wanted_hex);
+		"rank %u: buffer '%s', element %zu holds bytes %s where the reference has %s",
+		session->rank, buffer->name, at / width, found_hex, wanted_hex);
 }
 
 enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
@@ -291,7 +302,8 @@ enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struc
 	return tf_link_agree_ok(session->link, &local, tf_deadline_after(2 * session->timeout_ns), err);
 }
 
-void tf_session_capacities(const struct tf_session *session, uint32_t *out_count, uint32_t *out_largest)
+void tf_session_capacities(
+	const struct tf_session *session, uint32_t *out_count, uint32_t *out_largest)
 {
 	*out_count = 0;
 	*out_largest = 0;
@@ -306,7 +318,10 @@ void tf_session_capacities(const struct tf_session *session, uint32_t *out_count
 	}
 }
 
-/* A rank that finds wrong bytes still takes part in the remaining steps, so that its peers need not wait out their bound. */
+/*
+ * A rank that finds wrong bytes still takes part in the remaining steps, so that its peers need
+ * not wait out their bound.
+ */
 enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err)
 {
 	enum tf_status first = TF_OK;

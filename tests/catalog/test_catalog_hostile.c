@@ -280,18 +280,21 @@ static void odd_headers_are_refused(void **state)
 static void flipped_bytes_never_crash(void **state)
 {
 	static const uint8_t masks[] = {0xff, 0x01, 0x80};
-	uint32_t refused_count = 0, same = 0, other = 0;
+	uint32_t refused_count = 0, same = 0, other = 0, filled = 0;
 	struct tf_program sample;
 	struct tf_bytes copy = {0};
 
 	(void)state;
 	sample_program_make(&sample);
 	assert_int_equal(tf_bytes_append(&copy, image.data, image.size, NULL), TF_OK);
-	for (size_t at = 0; at < image.size; at += at < 100 ? 1 : 61) {
+	for (size_t at = 0; at < image.size; at++) {
 		struct tf_program read = {0};
 		struct tf_error err = {0};
 		uint8_t mask = masks[at % 3];
 
+		/* the header whole, then every 7th byte that holds something, then a few of the free space */
+		if (at >= 100 && (image.data[at] ? ++filled % 7 : at % 997))
+			continue;
 		copy.data[at] ^= mask;
 		if (tf_catalog_read(copy.data, copy.size, ALL, &read, &err) != TF_OK) {
 			assert_int_equal(strncmp(err.text, "catalog: ", 9), 0);
@@ -307,7 +310,7 @@ static void flipped_bytes_never_crash(void **state)
 		copy.data[at] ^= mask;
 	}
 	print_message("%u refused, %u the same, %u legal and different\n", refused_count, same, other);
-	assert_true(refused_count > 100 && same > 100 && other < refused_count);
+	assert_true(refused_count > 1000 && same > 100 && other > 0);
 	tf_program_fini(&sample);
 	tf_bytes_fini(&copy);
 }

@@ -11,7 +11,7 @@ ALLOWED = {
     "base": {"base"},
     "catalog": {"base", "catalog"},
     "packages": {"base", "packages"},
-    "ladders": {"base", "ladders"},
+    "ladders": {"base", "catalog", "ladders"},
     "runtime": {"base", "catalog", "packages", "runtime"},
     "prepare": {"base", "catalog", "packages", "ladders", "runtime", "prepare"},
     "tests": EVERYTHING,

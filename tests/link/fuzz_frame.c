@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target: bytes of a peer, at every place that reads them. With libFuzzer when it is built for that;
- * otherwise main replays the files of the folders it is given.
+ * Fuzz target: bytes of a peer, at every place that reads them. With libFuzzer when it is built
+ * for that; otherwise main replays the files of the folders it is given.
  */
 #include "runtime/link/hello.h"
 #include "runtime/link/star.h"
@@ -43,7 +43,10 @@ static void feed_pure_functions(const uint8_t *data, size_t size)
 		must(note.status != TF_OK && note.status < TF_STATUS_COUNT, "a note has no status");
 }
 
-/* The bytes come from `raw`, the link under test is `rank`'s; it does one operation after the other. */
+/*
+ * The bytes come from `raw`, the link under test is `rank`'s; it does one operation after the
+ * other.
+ */
 static void feed_link(const uint8_t *data, size_t size, uint32_t rank)
 {
 	struct tf_link_ends ends;

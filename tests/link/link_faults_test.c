@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link whose other ends are raw sockets: malformed words at every place, silence, and the health check. */
+/*
+ * A link whose other ends are raw sockets: malformed words at every place, silence, and the health
+ * check.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

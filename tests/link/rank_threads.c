@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that are ranks. Nothing here asserts in a thread: outcomes are judged by the test itself. */
+/*
+ * Threads that are ranks. Nothing here asserts in a thread: outcomes are judged by the test
+ * itself.
+ */
 #include "tests/link/rank_threads.h"
 #include "runtime/link/frame.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Test support: the ranks of a group as threads of this process, and small things the link's tests share. */
+/*
+ * Test support: the ranks of a group as threads of this process, and small things the link's tests
+ * share.
+ */
 #ifndef TF_TESTS_LINK_RANK_THREADS_H
 #define TF_TESTS_LINK_RANK_THREADS_H
 
@@ -17,7 +20,10 @@ extern "C" {
 
 typedef enum tf_status (*rank_body)(void *user, struct tf_link *link, struct tf_error *err);
 
-/* Attaches `world` threads, runs the body in each, closes the links. out_errs (world): how each ended. */
+/*
+ * Attaches `world` threads, runs the body in each, closes the links. out_errs (world): how each
+ * ended.
+ */
 void run_ranks(uint32_t world, rank_body body, void *user, struct tf_error *out_errs);
 
 /* The same with links that find each other: options (world), of which rank r uses the r-th. */

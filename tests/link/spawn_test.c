@@ -163,7 +163,10 @@ static struct tf_ranks *start_barriers(uint32_t world, struct loop *loop)
 
 static void test_each_rank_killed(void **state)
 {
-	/* Long: whoever waits for its clock instead of the closed socket says TIMEOUT and fails the test. */
+	/*
+	 * Long: whoever waits for its clock instead of the closed socket says TIMEOUT and fails the
+	 * test.
+	 */
 	struct loop loop = {60 * TF_NS_PER_S};
 
 	(void)state;
@@ -220,7 +223,9 @@ static void test_each_rank_stopped(void **state)
 		for (uint32_t r = 0; r < 3; r++)
 			if (r != silent)
 				assert_timed_out_on(groups[silent], r, silent);
-		/* Rank 0 woke up late: the first of the others gave up on it, and said so before it left. */
+		/*
+		 * Rank 0 woke up late: the first of the others gave up on it, and said so before it left.
+		 */
 		assert_int_equal(kill(tf_ranks_pid(groups[silent], silent), SIGCONT), 0);
 		if (silent != 0)
 			assert_timed_out_on(groups[silent], silent, silent);

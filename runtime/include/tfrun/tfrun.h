@@ -2,8 +2,9 @@
 /*
  * libtfrun: load a prepared package (.tfp) and run its steps inside an engine's own processes.
  *
- * One session a rank. The ranks of a group may be processes or threads; each opens the same package with its own rank and they
- * meet over a link. A session never tunes, captures, compiles or writes a file, and a step allocates nothing.
+ * One session a rank. The ranks of a group may be processes or threads; each opens the same
+ * package with its own rank and they meet over a link. A session never tunes, captures, compiles
+ * or writes a file, and a step allocates nothing.
  *
  *     struct tfrun_options options = {.size = sizeof(options), .rank = r, .world = n, .address = "unix:@my-engine"};
  *     struct tfrun_session *session;
@@ -13,8 +14,8 @@
  *     tfrun_step(session, rows, &error);
  *     tfrun_close(session);
  *
- * A session is used by one thread at a time; different sessions are independent. All functions return TFRUN_OK or a status, with
- * the reason in `error` (which may be NULL), outermost first.
+ * A session is used by one thread at a time; different sessions are independent. All functions
+ * return TFRUN_OK or a status, with the reason in `error` (which may be NULL), outermost first.
  */
 #ifndef TFRUN_TFRUN_H
 #define TFRUN_TFRUN_H
@@ -31,7 +32,7 @@ extern "C" {
 #define TFRUN_VERSION_PATCH 0
 
 #if defined(__GNUC__)
-#define TFRUN_API __attribute__((visibility("default"))) __attribute__((warn_unused_result))
+#define TFRUN_API      __attribute__((visibility("default"))) __attribute__((warn_unused_result))
 #define TFRUN_API_VOID __attribute__((visibility("default")))
 #else
 #define TFRUN_API
@@ -40,13 +41,13 @@ extern "C" {
 
 enum tfrun_status {
 	TFRUN_OK = 0,
-	TFRUN_USAGE,        /* an argument is out of its range: rows 0 or above the largest capacity, an unknown rank */
-	TFRUN_INVALID,      /* the package is malformed */
-	TFRUN_DAMAGED,      /* the package contradicts its own digests */
-	TFRUN_VERSION,      /* the package is of a format this library does not read */
-	TFRUN_MISFIT,       /* the package is sound but not for this machine or group; the text lists every misfit */
-	TFRUN_NOT_FOUND,    /* no such file, buffer or group */
-	TFRUN_UNAVAILABLE,  /* a library, driver or device is absent */
+	TFRUN_USAGE, /* an argument is out of its range: rows 0 or above the largest capacity, an unknown rank */
+	TFRUN_INVALID, /* the package is malformed */
+	TFRUN_DAMAGED, /* the package contradicts its own digests */
+	TFRUN_VERSION, /* the package is of a format this library does not read */
+	TFRUN_MISFIT, /* the package is sound but not for this machine or group; the text lists every misfit */
+	TFRUN_NOT_FOUND,   /* no such file, buffer or group */
+	TFRUN_UNAVAILABLE, /* a library, driver or device is absent */
 	TFRUN_NO_MEMORY,
 	TFRUN_TIMEOUT,      /* a peer was silent for longer than the bound; the session is over */
 	TFRUN_DISCONNECTED, /* a peer departed; the session is over */
@@ -66,35 +67,40 @@ struct tfrun_error {
 struct tfrun_options {
 	size_t size;          /* sizeof(struct tfrun_options) */
 	uint32_t rank, world; /* world must be the package's */
-	const char *address;  /* where the ranks meet: "unix:PATH", "unix:@NAME" (abstract), "tcp:HOST:PORT"; borrowed */
-	const char *secret;   /* shared between hosts; required with tcp; borrowed */
-	const int *link_fds;  /* instead of address: this rank's ends from tfrun_link_pairs; taken by tfrun_open */
-	const char *device;   /* "auto" (default), "host", "cuda" */
+	const char *
+		address; /* where the ranks meet: "unix:PATH", "unix:@NAME" (abstract), "tcp:HOST:PORT"; borrowed */
+	const char *secret; /* shared between hosts; required with tcp; borrowed */
+	const int *
+		link_fds; /* instead of address: this rank's ends from tfrun_link_pairs; taken by tfrun_open */
+	const char *device; /* "auto" (default), "host", "cuda" */
 	uint32_t device_ordinal;
-	uint32_t timeout_ms;  /* bound of every wait; default 2000 */
+	uint32_t timeout_ms;   /* bound of every wait; default 2000 */
 	uint32_t capacity_max; /* load only capacities up to this; 0 = all */
-	int strict;           /* anything unused or missing is an error */
+	int strict;            /* anything unused or missing is an error */
 };
 
 struct tfrun_session;
 
 /*
- * Sockets for ranks that share an origin (threads, or children about to be forked). `ends` is (world, 8): row r is what rank r passes as
- * options.link_fds; -1 where there is no socket. The caller owns a row until tfrun_open takes it.
+ * Sockets for ranks that share an origin (threads, or children about to be forked). `ends` is
+ * (world, 8): row r is what rank r passes as options.link_fds; -1 where there is no socket. The
+ * caller owns a row until tfrun_open takes it.
  */
-TFRUN_API enum tfrun_status tfrun_link_pairs(uint32_t world, int (*ends)[8], struct tfrun_error *error);
+TFRUN_API enum tfrun_status tfrun_link_pairs(
+	uint32_t world, int (*ends)[8], struct tfrun_error *error);
 
-/* Blocks until the whole group is ready or refuses together, at most five times the timeout. *out_session only on success. */
-TFRUN_API enum tfrun_status tfrun_open(const char *package_path, const struct tfrun_options *options,
-	struct tfrun_session **out_session, struct tfrun_error *error);
+/*
+ * Blocks until the whole group is ready or refuses together, at most five times the timeout.
+ * *out_session only on success.
+ */
+TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
+	const struct tfrun_options *options, struct tfrun_session **out_session,
+	struct tfrun_error *error);
 
 /* Collective; every rank calls it. Takes NULL. Never blocks longer than the timeout. */
 TFRUN_API_VOID void tfrun_close(struct tfrun_session *session);
 
-enum tfrun_role {
-	TFRUN_INPUT = 0,
-	TFRUN_OUTPUT
-};
+enum tfrun_role { TFRUN_INPUT = 0, TFRUN_OUTPUT };
 
 struct tfrun_buffer {
 	const char *name; /* "exchange.c1.in.0": group, capacity, role, pair; valid until close */
@@ -103,37 +109,43 @@ struct tfrun_buffer {
 	uint32_t dims_count;
 	uint64_t dims[4]; /* elements, outermost first */
 	size_t bytes;
-	void *data; /* in place: write inputs and read outputs here between steps; device memory on a GPU */
+	void *
+		data; /* in place: write inputs and read outputs here between steps; device memory on a GPU */
 };
 
 TFRUN_API_VOID uint32_t tfrun_buffer_count(const struct tfrun_session *session);
-TFRUN_API enum tfrun_status tfrun_buffer_at(
-	struct tfrun_session *session, uint32_t index, struct tfrun_buffer *out, struct tfrun_error *error);
-TFRUN_API enum tfrun_status tfrun_buffer_find(
-	struct tfrun_session *session, const char *name, struct tfrun_buffer *out, struct tfrun_error *error);
+TFRUN_API enum tfrun_status tfrun_buffer_at(struct tfrun_session *session, uint32_t index,
+	struct tfrun_buffer *out, struct tfrun_error *error);
+TFRUN_API enum tfrun_status tfrun_buffer_find(struct tfrun_session *session, const char *name,
+	struct tfrun_buffer *out, struct tfrun_error *error);
 
 /* The smallest loaded capacity >= rows; TFRUN_USAGE for 0 or above the largest. */
-TFRUN_API enum tfrun_status tfrun_capacity_for(
-	const struct tfrun_session *session, uint64_t rows, uint32_t *out_capacity, struct tfrun_error *error);
+TFRUN_API enum tfrun_status tfrun_capacity_for(const struct tfrun_session *session, uint64_t rows,
+	uint32_t *out_capacity, struct tfrun_error *error);
 
 /*
- * Runs the step graph for `rows` rows and waits for it. Collective. No allocation, lock or log. TFRUN_TIMEOUT and
- * TFRUN_ABORTED name group, rank and peer and end the session.
+ * Runs the step graph for `rows` rows and waits for it. Collective. No allocation, lock or log.
+ * TFRUN_TIMEOUT and TFRUN_ABORTED name group, rank and peer and end the session.
  */
-TFRUN_API enum tfrun_status tfrun_step(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
+TFRUN_API enum tfrun_status tfrun_step(
+	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
 
-/* Fills the inputs of a capacity with generated operands, runs a step, compares every output bytewise with the reference. Collective. */
-TFRUN_API enum tfrun_status tfrun_check(struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
+/*
+ * Fills the inputs of a capacity with generated operands, runs a step, compares every output
+ * bytewise with the reference. Collective.
+ */
+TFRUN_API enum tfrun_status tfrun_check(
+	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
 
 struct tfrun_info {
 	size_t size; /* in: sizeof(struct tfrun_info) */
 	uint32_t rank, world;
 	uint32_t groups, capacities, largest_capacity;
-	uint64_t steps;        /* finished since open */
-	uint64_t tunings;      /* always 0: a session never tunes */
-	uint64_t captures;     /* always 0: a session never captures */
-	uint64_t relocated;    /* 1 if no preferred window base was free */
-	uint64_t load_ns;      /* from tfrun_open's start to ready */
+	uint64_t steps;     /* finished since open */
+	uint64_t tunings;   /* always 0: a session never tunes */
+	uint64_t captures;  /* always 0: a session never captures */
+	uint64_t relocated; /* 1 if no preferred window base was free */
+	uint64_t load_ns;   /* from tfrun_open's start to ready */
 	uint64_t window_base;
 	char package_sha256[65];
 };

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The catalog is read from memory; the file is closed again before this returns. */
+#include "runtime/serve/package_view.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "catalog/catalog_read.h"
+#include "packages/container_read.h"
+
+static enum tf_status read_catalog(
+	const char *path, unsigned parts, struct tf_package_view *view, struct tf_error *err)
+{
+	struct tf_package *package = NULL;
+	struct tf_bytes catalog = {0};
+	enum tf_status status = tf_package_open(path, &package, err);
+
+	if (status == TF_OK)
+		status = tf_package_digest(package, view->digest, err);
+	if (status == TF_OK)
+		status = tf_package_read_catalog(package, &catalog, err);
+	if (status == TF_OK) {
+		view->file_bytes = tf_package_file_bytes(package);
+		status = tf_catalog_read(catalog.data, catalog.size, parts, &view->program, err);
+		if (status != TF_OK)
+			tf_error_prefix(err, "catalog");
+	}
+	if (status != TF_OK)
+		tf_error_prefix(err, "cannot load '%s'", path);
+	tf_bytes_fini(&catalog);
+	tf_package_close(package);
+	return status;
+}
+
+static enum tf_status list_capacities(
+	struct tf_package_view *view, uint64_t capacity_max, struct tf_error *err)
+{
+	const struct tf_program *program = &view->program;
+	uint32_t smallest = UINT32_MAX;
+
+	view->capacities = tf_calloc(program->graph_count, sizeof(view->capacities[0]));
+	if (!view->capacities)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u capacities", program->graph_count);
+	for (uint32_t i = 0; i < program->graph_count; i++) {
+		const struct tf_graph *graph = &program->graphs[i];
+
+		if (graph->kind != TF_GRAPH_STEP)
+			continue;
+		if (graph->capacity < smallest)
+			smallest = graph->capacity;
+		if (!capacity_max || graph->capacity <= capacity_max)
+			view->capacities[view->capacity_count++] = graph->capacity;
+	}
+	if (view->capacity_count)
+		return TF_OK;
+	if (smallest == UINT32_MAX)
+		return TF_FAIL(err, TF_E_INVALID, "the package holds no step graph");
+	return TF_FAIL(err, TF_E_USAGE,
+		"--capacity %llu is below the smallest capacity of the package, %u",
+		(unsigned long long)capacity_max, smallest);
+}
+
+enum tf_status tf_package_view_open(const char *path, unsigned parts, uint64_t capacity_max,
+	struct tf_package_view *out, struct tf_error *err)
+{
+	struct tf_package_view view;
+	enum tf_status status;
+
+	memset(&view, 0, sizeof(view));
+	status = read_catalog(path, parts, &view, err);
+	if (status == TF_OK)
+		status = list_capacities(&view, capacity_max, err);
+	if (status != TF_OK) {
+		tf_package_view_close(&view);
+		return status;
+	}
+	*out = view;
+	return TF_OK;
+}
+
+void tf_package_view_close(struct tf_package_view *view)
+{
+	tf_program_fini(&view->program);
+	tf_free(view->capacities);
+	view->capacities = NULL;
+	view->capacity_count = 0;
+}
+
+uint32_t tf_package_view_largest(const struct tf_package_view *view)
+{
+	return view->capacities[view->capacity_count - 1];
+}
+
+uint32_t tf_package_view_capacity_for(const struct tf_package_view *view, uint64_t rows)
+{
+	for (uint32_t i = 0; rows && i < view->capacity_count; i++) {
+		if (view->capacities[i] >= rows)
+			return view->capacities[i];
+	}
+	return 0;
+}
+
+int tf_buffer_is_tensor(const struct tf_buffer *buffer)
+{
+	return buffer->role == TF_BUFFER_INPUT || buffer->role == TF_BUFFER_OUTPUT;
+}
+
+const char *tf_buffer_role_word(const struct tf_buffer *buffer)
+{
+	return buffer->role == TF_BUFFER_INPUT ? "input" : "output";
+}
+
+uint32_t tf_package_view_tensor(const struct tf_package_view *view, const char *name)
+{
+	for (uint32_t i = 0; i < view->program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &view->program.buffers[i];
+
+		if (tf_buffer_is_tensor(buffer) && !strcmp(buffer->name, name))
+			return i;
+	}
+	return TF_PROGRAM_NONE;
+}
