@@ -200,12 +200,14 @@ static enum tf_status open_image(struct tf_catalog_db *db, const void *bytes, si
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
 	unsigned char *image = (unsigned char *)(uintptr_t)bytes; /* never written: SQLITE_DESERIALIZE_READONLY */
 	sqlite3_int64 length = (sqlite3_int64)size;
+	int code;
 
 	TF_TRY(TF_SQL(db->handle, err, sqlite3_open_v2(":memory:", &db->handle, flags, NULL)));
 	TF_TRY(harden(db->handle, access, err));
-	TF_TRY(TF_SQL(db->handle, err,
-		sqlite3_deserialize(
-			db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY)));
+	code = sqlite3_deserialize(db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY);
+	if (code == SQLITE_ERROR) /* of its inner statement, which reads no page: it can lack nothing but memory */
+		code = SQLITE_NOMEM;
+	TF_TRY(tf_sqlite_status(db->handle, code, "sqlite3_deserialize", __FILE__, __LINE__, err));
 	sqlite3_progress_handler(db->handle, PROGRESS_STEPS, on_progress, db);
 	/* last, because sqlite3_deserialize attaches */
 	return TF_SQL(db->handle, err,

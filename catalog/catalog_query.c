@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "catalog/catalog_db.h"
 
+#define NOT_READING "query: not one reading statement (SELECT, WITH, VALUES, EXPLAIN)"
+
 /* Values of one row as texts: NULL, SQLite's text of numbers and texts, lower-case hex of blobs. */
 struct row_texts {
 	int columns;
@@ -126,24 +128,38 @@ static enum tf_status check_tail(struct tf_catalog_db *db, const char *tail, str
 	return TF_OK;
 }
 
+/* A statement that does not compile is the caller's words, unless the file or the memory is at fault. */
+static enum tf_status prepare_status(sqlite3 *db, int code, struct tf_error *err)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK:
+		return TF_OK;
+	case SQLITE_NOMEM:
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_INTERRUPT:
+		return tf_sqlite_status(db, code, "query", __FILE__, __LINE__, err);
+	case SQLITE_AUTH:
+	case SQLITE_SCHEMA: /* what CREATE ends in when it may not write the schema */
+		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, NOT_READING ": %s",
+			sqlite3_errmsg(db));
+	default:
+		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, "query: %s",
+			sqlite3_errmsg(db));
+	}
+}
+
 static enum tf_status prepare(
 	struct tf_catalog_db *db, const char *sql, sqlite3_stmt **stmt, struct tf_error *err)
 {
 	const char *tail = sql;
 	int code = sqlite3_prepare_v2(db->handle, sql, -1, stmt, &tail);
 
-	if (code == SQLITE_AUTH)
-		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__,
-			"query: not one reading statement (SELECT, WITH, VALUES, EXPLAIN): %s",
-			sqlite3_errmsg(db->handle));
-	if (code == SQLITE_ERROR || code == SQLITE_TOOBIG)
-		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, "query: %s",
-			sqlite3_errmsg(db->handle));
-	TF_TRY(tf_sqlite_status(db->handle, code, "query", __FILE__, __LINE__, err));
+	TF_TRY(prepare_status(db->handle, code, err));
 	if (!*stmt)
 		return TF_FAIL(err, TF_E_USAGE, "query: no statement");
 	if (!sqlite3_stmt_readonly(*stmt) || sqlite3_column_count(*stmt) == 0)
-		return TF_FAIL(err, TF_E_USAGE, "query: not one reading statement (SELECT, WITH, VALUES, EXPLAIN)");
+		return TF_FAIL(err, TF_E_USAGE, "%s", NOT_READING);
 	return check_tail(db, tail, err);
 }
 

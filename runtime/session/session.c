@@ -53,6 +53,8 @@ static enum tf_status read_package(
 		if (status != TF_OK)
 			tf_error_prefix(err, "catalog");
 	}
+	if (status == TF_OK)
+		status = tf_session_check_members(session, package, options->strict, err);
 	if (status != TF_OK)
 		tf_error_prefix(err, "cannot load '%s'", options->path);
 	tf_bytes_fini(&catalog);

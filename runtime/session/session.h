@@ -68,6 +68,9 @@ int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_ph
 const struct tf_control *tf_session_control(const struct tf_session *session);
 const uint8_t *tf_session_digest(const struct tf_session *session); /* SHA-256 of the package */
 
+/* Members of the package that nothing of this load refers to; out_names: "'a', 'b'", borrowed, cut. */
+uint32_t tf_session_idle_members(const struct tf_session *session, const char **out_names);
+
 /* Own address of a buffer of the program. */
 void *tf_session_buffer_data(const struct tf_session *session, uint32_t buffer);
 

@@ -3,6 +3,7 @@
 #ifndef TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 #define TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 
+#include "packages/container_read.h"
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
 #include "runtime/session/rank_window.h"
@@ -19,6 +20,8 @@ struct tf_session {
 	uint32_t capacity_max;
 	uint8_t digest[TF_DIGEST_BYTES];
 	struct tf_program program;
+	uint32_t idle_members;
+	char idle_text[256]; /* their names, cut */
 	const struct tf_device_ops *ops;
 	struct tf_device *device;
 	struct tf_stream *stream;
@@ -41,6 +44,10 @@ struct tf_session {
 
 /* The graph of a capacity, or TF_PROGRAM_NONE. */
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);
+
+/* Every member the catalog names is there; counts those that lie idle, refuses them under `strict`. */
+enum tf_status tf_session_check_members(
+	struct tf_session *session, const struct tf_package *package, int strict, struct tf_error *err);
 
 /*
  * Launches one graph and waits; turns a kernel's fault into an error that names rank, group and
