@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opening an untrusted catalog. What a file could try, and what stops it:
- * 1. Another database, or a part of one: magic, length, application_id and user_version are read before SQLite sees it.
- * 2. SQL of its own (views, triggers, generated columns, virtual tables): the reader takes only ordinary tables without
- *    generated columns, triggers never run, and the authorizer allows reads alone.
+ * 1. Another database, or a part of one: magic, length, application_id and user_version are read
+ *    before SQLite sees it.
+ * 2. SQL of its own (views, triggers, generated columns, virtual tables): the reader takes only
+ *    ordinary tables without generated columns, triggers never run, and the authorizer allows reads
+ *    alone.
  * 3. Large values and deep statements: sqlite3_limit.
- * 4. Pages that refer in circles: cell_size_check, and a budget of virtual machine steps that follows from the file's size.
+ * 4. Pages that refer in circles: cell_size_check, and a budget of virtual machine steps that
+ *    follows from the file's size.
  */
 #include "catalog/catalog_db.h"
 
@@ -17,7 +20,10 @@
 #include "catalog/catalog_read.h"
 #include "catalog/program_limits.h"
 
-/* Offsets in the header of an SQLite file (sqlite.org/fileformat2.html, section 1.3); fields are big-endian. */
+/*
+ * Offsets in the header of an SQLite file (sqlite.org/fileformat2.html, section 1.3); fields are
+ * big-endian.
+ */
 #define HEADER_BYTES    100
 #define HEADER_PAGE     16
 #define HEADER_PAGES    28
@@ -25,16 +31,22 @@
 #define HEADER_APP      68
 #define HEADER_READ_WAL 19
 
-/* Above any value of a catalog: identity values have at most 64 KiB, argument structs 32 KiB, this schema 16 KiB. */
+/*
+ * Above any value of a catalog: identity values have at most 64 KiB, argument structs 32 KiB, this
+ * schema 16 KiB.
+ */
 #define LENGTH_MAX 1000000
 
-/* A row costs about 2 steps a column and at least a byte a column: an honest file stays far below this. */
+/*
+ * A row costs about 2 steps a column and at least a byte a column: an honest file stays far below
+ * this.
+ */
 #define STEPS_A_BYTE   INT64_C(8)
 #define STEPS_FREE     INT64_C(1000000)
 #define PROGRESS_STEPS 1000 /* some microseconds */
 
-enum tf_status tf_sqlite_status(sqlite3 *db, int code, const char *call, const char *file, int line,
-	struct tf_error *err)
+enum tf_status tf_sqlite_status(
+	sqlite3 *db, int code, const char *call, const char *file, int line, struct tf_error *err)
 {
 	enum tf_status status;
 
@@ -87,7 +99,8 @@ static enum tf_status check_length(const uint8_t *header, size_t size, struct tf
 	if (page == 1)
 		page = 65536;
 	if (page < 512 || page & (page - 1))
-		return TF_FAIL(err, TF_E_DAMAGED, "page size is %" PRIu64 ", not a power of two in 512..65536", page);
+		return TF_FAIL(
+			err, TF_E_DAMAGED, "page size is %" PRIu64 ", not a power of two in 512..65536", page);
 	if (pages * page != size)
 		return TF_FAIL(err, TF_E_DAMAGED,
 			"%zu bytes, its header says %" PRIu64 " pages of %" PRIu64 " bytes", size, pages, page);
@@ -106,7 +119,8 @@ static enum tf_status check_header(const uint8_t *header, size_t size, struct tf
 	app = get_be(header + HEADER_APP, 4);
 	if (app != TF_CATALOG_APPLICATION_ID)
 		return TF_FAIL(err, TF_E_VERSION,
-			"an SQLite database of another application: application_id is 0x%08" PRIx32 ", not 0x%08x",
+			"an SQLite database of another application: application_id is 0x%08" PRIx32
+			", not 0x%08x",
 			app, TF_CATALOG_APPLICATION_ID);
 	version = get_be(header + HEADER_VERSION, 4);
 	if (version / 1000 != TF_CATALOG_SCHEMA_MAJOR)
@@ -125,8 +139,8 @@ static int is_function_allowed(const char *name)
 	return sqlite3_stricmp(name, "load_extension") && sqlite3_stricmp(name, "fts3_tokenizer");
 }
 
-static int authorize_query(void *user, int action, const char *a, const char *b, const char *database,
-	const char *trigger)
+static int authorize_query(
+	void *user, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
 	(void)user, (void)a, (void)database, (void)trigger;
 	switch (action) {
@@ -141,9 +155,12 @@ static int authorize_query(void *user, int action, const char *a, const char *b,
 	}
 }
 
-/* `trigger` is the view or trigger that the access comes from: the reader's own statements have none. */
-static int authorize_read(void *user, int action, const char *a, const char *b, const char *database,
-	const char *trigger)
+/*
+ * `trigger` is the view or trigger that the access comes from: the reader's own statements have
+ * none.
+ */
+static int authorize_read(
+	void *user, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
 	(void)user, (void)b, (void)database;
 	if (trigger)
@@ -198,14 +215,16 @@ static enum tf_status open_image(struct tf_catalog_db *db, const void *bytes, si
 	enum tf_catalog_access access, struct tf_error *err)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-	unsigned char *image = (unsigned char *)(uintptr_t)bytes; /* never written: SQLITE_DESERIALIZE_READONLY */
+	unsigned char *image = (unsigned char *)(uintptr_t)bytes; /* READONLY below: never written */
 	sqlite3_int64 length = (sqlite3_int64)size;
 	int code;
 
 	TF_TRY(TF_SQL(db->handle, err, sqlite3_open_v2(":memory:", &db->handle, flags, NULL)));
 	TF_TRY(harden(db->handle, access, err));
-	code = sqlite3_deserialize(db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY);
-	if (code == SQLITE_ERROR) /* of its inner statement, which reads no page: it can lack nothing but memory */
+	code = sqlite3_deserialize(
+		db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY);
+	/* its inner statement reads no page, so it can lack nothing but memory */
+	if (code == SQLITE_ERROR)
 		code = SQLITE_NOMEM;
 	TF_TRY(tf_sqlite_status(db->handle, code, "sqlite3_deserialize", __FILE__, __LINE__, err));
 	sqlite3_progress_handler(db->handle, PROGRESS_STEPS, on_progress, db);
@@ -223,7 +242,8 @@ enum tf_status tf_catalog_db_open(struct tf_catalog_db *db, const void *bytes, s
 	memset(db, 0, sizeof(*db));
 	TF_TRY(check_header(bytes, size, err));
 	db->deadline_ns = deadline_ns;
-	db->steps_left = access == TF_CATALOG_ACCESS_QUERY ? INT64_MAX : STEPS_FREE + STEPS_A_BYTE * (int64_t)size;
+	db->steps_left =
+		access == TF_CATALOG_ACCESS_QUERY ? INT64_MAX : STEPS_FREE + STEPS_A_BYTE * (int64_t)size;
 	status = open_image(db, bytes, size, access, err);
 	if (status != TF_OK)
 		tf_catalog_db_close(db);
@@ -236,7 +256,10 @@ void tf_catalog_db_close(struct tf_catalog_db *db)
 	memset(db, 0, sizeof(*db));
 }
 
-/* Runs a statement of one text parameter; out_type and out_number are of its first row, or NULL and 0. */
+/*
+ * Runs a statement of one text parameter; out_type and out_number are of its first row, or NULL and
+ * 0.
+ */
 static enum tf_status look_up(sqlite3 *db, const char *sql, const char *table, char out_type[16],
 	int64_t *out_number, struct tf_error *err)
 {
@@ -264,7 +287,10 @@ static enum tf_status look_up(sqlite3 *db, const char *sql, const char *table, c
 	return status;
 }
 
-/* `table` is a name of this program's own text. Columns of the pragma: cid, name, type, notnull, default, pk, hidden. */
+/*
+ * `table` is a name of this program's own text. Columns of the pragma: cid, name, type, notnull,
+ * default, pk, hidden.
+ */
 static enum tf_status refuse_generated(sqlite3 *db, const char *table, struct tf_error *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -289,7 +315,8 @@ enum tf_status tf_catalog_db_table(sqlite3 *db, const char *table, struct tf_err
 	char type[16];
 	int64_t root;
 
-	TF_TRY(look_up(db, "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1", table, type, &root, err));
+	TF_TRY(look_up(
+		db, "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1", table, type, &root, err));
 	if (!type[0])
 		return TF_FAIL(err, TF_E_INVALID, "table '%s' is missing", table);
 	if (strcmp(type, "table") || root <= 0)

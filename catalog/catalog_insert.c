@@ -9,7 +9,8 @@
 
 #define COLUMNS_MAX 24 /* of the widest table, program */
 
-void tf_insert_open(struct tf_insert *insert, sqlite3 *db, const char *table, int columns, struct tf_error *err)
+void tf_insert_open(
+	struct tf_insert *insert, sqlite3 *db, const char *table, int columns, struct tf_error *err)
 {
 	char sql[64 + 2 * COLUMNS_MAX];
 	int used;
@@ -44,7 +45,8 @@ void tf_insert_uint(struct tf_insert *insert, uint64_t value)
 {
 	assert(value <= INT64_MAX);
 	if (insert->status == TF_OK)
-		note(insert, sqlite3_bind_int64(insert->stmt, ++insert->column, (int64_t)value), "sqlite3_bind_int64");
+		note(insert, sqlite3_bind_int64(insert->stmt, ++insert->column, (int64_t)value),
+			"sqlite3_bind_int64");
 }
 
 void tf_insert_int_or(struct tf_insert *insert, int64_t value, int64_t null)
@@ -70,7 +72,8 @@ void tf_insert_blob(struct tf_insert *insert, const void *blob, size_t size)
 {
 	if (insert->status == TF_OK)
 		note(insert,
-			sqlite3_bind_blob64(insert->stmt, ++insert->column, size ? blob : "", size, SQLITE_STATIC),
+			sqlite3_bind_blob64(
+				insert->stmt, ++insert->column, size ? blob : "", size, SQLITE_STATIC),
 			"sqlite3_bind_blob64");
 }
 

@@ -111,7 +111,10 @@ static const char *skip_blanks(const char *text)
 	return text;
 }
 
-/* Whether anything but blanks and comments follows the first statement. SQLite itself says what a comment is. */
+/*
+ * Whether anything but blanks and comments follows the first statement. SQLite itself says what a
+ * comment is.
+ */
 static enum tf_status check_tail(struct tf_catalog_db *db, const char *tail, struct tf_error *err)
 {
 	while (*(tail = skip_blanks(tail))) {
@@ -128,7 +131,10 @@ static enum tf_status check_tail(struct tf_catalog_db *db, const char *tail, str
 	return TF_OK;
 }
 
-/* A statement that does not compile is the caller's words, unless the file or the memory is at fault. */
+/*
+ * A statement that does not compile is the caller's words, unless the file or the memory is at
+ * fault.
+ */
 static enum tf_status prepare_status(sqlite3 *db, int code, struct tf_error *err)
 {
 	switch (code & 0xff) {
@@ -144,8 +150,8 @@ static enum tf_status prepare_status(sqlite3 *db, int code, struct tf_error *err
 		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, NOT_READING ": %s",
 			sqlite3_errmsg(db));
 	default:
-		return tf_error_set(err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, "query: %s",
-			sqlite3_errmsg(db));
+		return tf_error_set(
+			err, TF_E_USAGE, "sqlite", code, __FILE__, __LINE__, "query: %s", sqlite3_errmsg(db));
 	}
 }
 
@@ -163,7 +169,8 @@ static enum tf_status prepare(
 	return check_tail(db, tail, err);
 }
 
-enum tf_status tf_catalog_query(const void *bytes, size_t size, const char *sql, int64_t deadline_ns,
+enum tf_status tf_catalog_query(const void *bytes, size_t size, const char *sql,
+	int64_t deadline_ns,
 	int (*row)(void *user, int columns, char *const *names, char *const *values), void *user,
 	struct tf_error *err)
 {

@@ -8,7 +8,10 @@
 #include "catalog/catalog_db.h"
 #include "catalog/catalog_read_parts.h"
 
-/* Behind the last launch that a loaded graph uses. Launches are a prefix, so indices stay what they are. */
+/*
+ * Behind the last launch that a loaded graph uses. Launches are a prefix, so indices stay what they
+ * are.
+ */
 static uint32_t launch_end(const struct tf_program *program)
 {
 	uint32_t end = 0;
@@ -24,7 +27,8 @@ static uint32_t launch_end(const struct tf_program *program)
 	return end;
 }
 
-static enum tf_status read_all(sqlite3 *db, unsigned parts, struct tf_program *out, struct tf_error *err)
+static enum tf_status read_all(
+	sqlite3 *db, unsigned parts, struct tf_program *out, struct tf_error *err)
 {
 	int with_startup = (parts & TF_CATALOG_STARTUP) != 0;
 
@@ -47,7 +51,8 @@ enum tf_status tf_catalog_read(
 		status = read_all(db.handle, parts, &program, err);
 	tf_catalog_db_close(&db);
 	if (status == TF_E_TIMEOUT)
-		status = TF_FAIL(err, TF_E_INVALID, "reading takes more steps than %zu bytes can need", size);
+		status =
+			TF_FAIL(err, TF_E_INVALID, "reading takes more steps than %zu bytes can need", size);
 	if (status != TF_OK) {
 		tf_error_prefix(err, "catalog");
 		tf_program_fini(&program);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading graphs, nodes and edges. Rows come by graph, and the startup graph is the last: without it, reading ends at
- * its first row. The counts in the graph's row are compared, never allocated from.
+ * Reading graphs, nodes and edges. Rows come by graph, and the startup graph is the last: without
+ * it, reading ends at its first row. The counts in the graph's row are compared, never allocated
+ * from.
  */
 #include "catalog/catalog_read_parts.h"
 
@@ -56,7 +57,8 @@ static void read_graph_row(struct tf_rows *rows, struct graph_reader *reader, in
 }
 
 /* The graph of a row; NULL at the end of what is loaded, or on a fault. */
-static struct tf_graph *graph_of_row(struct tf_rows *rows, struct graph_reader *reader, uint32_t max)
+static struct tf_graph *graph_of_row(
+	struct tf_rows *rows, struct graph_reader *reader, uint32_t max)
 {
 	uint32_t graph = (uint32_t)tf_rows_uint(rows, 0, TF_GRAPHS_MAX);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading modules, kernels, launches and their words. Words come by owner and are kept in one array; an owner knows
- * its first and how many.
+ * Reading modules, kernels, launches and their words. Words come by owner and are kept in one
+ * array; an owner knows its first and how many.
  */
 #include "catalog/catalog_read_parts.h"
 
@@ -12,7 +12,10 @@
 #include "catalog/program_limits.h"
 #include "catalog/program_names.h"
 
-/* Argument structs start on this boundary in program.args, so that host code may read them in place. */
+/*
+ * Argument structs start on this boundary in program.args, so that host code may read them in
+ * place.
+ */
 #define ARGS_ALIGN 16
 
 static enum tf_status read_modules(sqlite3 *db, struct tf_program *out, struct tf_error *err)
@@ -24,7 +27,8 @@ static enum tf_status read_modules(sqlite3 *db, struct tf_program *out, struct t
 	tf_rows_open(&rows, db, "module",
 		"SELECT module, name, kind, compute_capability, member, digest FROM module", err);
 	while (tf_rows_next(&rows)) {
-		items = tf_rows_grow(&rows, out->modules, out->module_count, sizeof(*items), TF_MODULES_MAX);
+		items =
+			tf_rows_grow(&rows, out->modules, out->module_count, sizeof(*items), TF_MODULES_MAX);
 		if (!items)
 			break;
 		out->modules = items;
@@ -48,7 +52,8 @@ static enum tf_status read_kernel_rows(sqlite3 *db, struct tf_program *out, stru
 
 	tf_rows_open(&rows, db, "kernel", "SELECT kernel, name, module, args_bytes FROM kernel", err);
 	while (tf_rows_next(&rows)) {
-		items = tf_rows_grow(&rows, out->kernels, out->kernel_count, sizeof(*items), TF_KERNELS_MAX);
+		items =
+			tf_rows_grow(&rows, out->kernels, out->kernel_count, sizeof(*items), TF_KERNELS_MAX);
 		if (!items)
 			break;
 		out->kernels = items;
@@ -68,8 +73,8 @@ static int owner_is_next(struct tf_rows *rows, uint64_t owner, uint32_t last, ui
 		return 0;
 	if (owner >= last && owner < count)
 		return 1;
-	tf_rows_fail(rows, TF_E_INVALID, "owner is %" PRIu64 ", not %" PRIu32 " or later of %" PRIu32, owner,
-		last, count);
+	tf_rows_fail(rows, TF_E_INVALID, "owner is %" PRIu64 ", not %" PRIu32 " or later of %" PRIu32,
+		owner, last, count);
 	return 0;
 }
 
@@ -86,8 +91,8 @@ static enum tf_status read_kernel_words(sqlite3 *db, struct tf_program *out, str
 
 		if (!owner_is_next(&rows, kernel, last, out->kernel_count))
 			break;
-		items = tf_rows_grow(&rows, out->kernel_words, out->kernel_word_count, sizeof(*items),
-			TF_KERNEL_WORDS_MAX);
+		items = tf_rows_grow(
+			&rows, out->kernel_words, out->kernel_word_count, sizeof(*items), TF_KERNEL_WORDS_MAX);
 		if (!items)
 			break;
 		out->kernel_words = items;
@@ -105,7 +110,8 @@ static enum tf_status read_kernel_words(sqlite3 *db, struct tf_program *out, str
 	return tf_rows_close(&rows);
 }
 
-static void read_args(struct tf_rows *rows, int column, struct tf_program *out, struct tf_launch *launch)
+static void read_args(
+	struct tf_rows *rows, int column, struct tf_program *out, struct tf_launch *launch)
 {
 	const void *blob;
 	void *to;
@@ -115,8 +121,8 @@ static void read_args(struct tf_rows *rows, int column, struct tf_program *out, 
 	if (rows->status != TF_OK)
 		return;
 	if (launch->kernel >= out->kernel_count) {
-		tf_rows_fail(rows, TF_E_INVALID, "kernel is %" PRIu32 ", there are %" PRIu32, launch->kernel,
-			out->kernel_count);
+		tf_rows_fail(rows, TF_E_INVALID, "kernel is %" PRIu32 ", there are %" PRIu32,
+			launch->kernel, out->kernel_count);
 		return;
 	}
 	size = out->kernels[launch->kernel].args_bytes;
@@ -140,12 +146,13 @@ static enum tf_status read_launches(
 	struct tf_launch *items, *item;
 
 	tf_rows_open(&rows, db, "launch",
-		"SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, args"
+		"SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, "
+		"args"
 		" FROM launch",
 		err);
 	while (out->launch_count < launch_end && tf_rows_next(&rows)) {
-		items = tf_rows_grow(
-			&rows, out->launches, out->launch_count, sizeof(*items), TF_LAUNCHES_MAX);
+		items =
+			tf_rows_grow(&rows, out->launches, out->launch_count, sizeof(*items), TF_LAUNCHES_MAX);
 		if (!items)
 			break;
 		out->launches = items;
@@ -179,8 +186,8 @@ static enum tf_status read_launch_words(
 			break;
 		if (!owner_is_next(&rows, launch, last, out->launch_count))
 			break;
-		items = tf_rows_grow(&rows, out->launch_words, out->launch_word_count, sizeof(*items),
-			TF_LAUNCH_WORDS_MAX);
+		items = tf_rows_grow(
+			&rows, out->launch_words, out->launch_word_count, sizeof(*items), TF_LAUNCH_WORDS_MAX);
 		if (!items)
 			break;
 		out->launch_words = items;

@@ -91,7 +91,8 @@ static enum tf_status read_members(sqlite3 *db, struct tf_program *out, struct t
 
 	tf_rows_open(&rows, db, "member", "SELECT member, name, bytes, digest FROM member", err);
 	while (tf_rows_next(&rows)) {
-		items = tf_rows_grow(&rows, out->members, out->member_count, sizeof(*items), TF_MEMBERS_MAX);
+		items =
+			tf_rows_grow(&rows, out->members, out->member_count, sizeof(*items), TF_MEMBERS_MAX);
 		if (!items)
 			break;
 		out->members = items;
@@ -124,11 +125,13 @@ static enum tf_status read_buffers(sqlite3 *db, struct tf_program *out, struct t
 	struct tf_buffer *items, *item;
 
 	tf_rows_open(&rows, db, "buffer",
-		"SELECT buffer, name, role, dtype, dim0, dim1, dim2, dim3, segment_off, bytes, peer_visible,"
+		"SELECT buffer, name, role, dtype, dim0, dim1, dim2, dim3, segment_off, bytes, "
+		"peer_visible,"
 		" tuned_group, pair FROM buffer",
 		err);
 	while (tf_rows_next(&rows)) {
-		items = tf_rows_grow(&rows, out->buffers, out->buffer_count, sizeof(*items), TF_BUFFERS_MAX);
+		items =
+			tf_rows_grow(&rows, out->buffers, out->buffer_count, sizeof(*items), TF_BUFFERS_MAX);
 		if (!items)
 			break;
 		out->buffers = items;

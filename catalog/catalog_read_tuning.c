@@ -107,7 +107,8 @@ static enum tf_status read_samples(sqlite3 *db, struct tf_program *out, struct t
 	tf_rows_open(
 		&rows, db, "sample", "SELECT candidate, stage, pass, slowest_rank, ns FROM sample", err);
 	while (tf_rows_next(&rows)) {
-		items = tf_rows_grow(&rows, out->samples, out->sample_count, sizeof(*items), TF_SAMPLES_MAX);
+		items =
+			tf_rows_grow(&rows, out->samples, out->sample_count, sizeof(*items), TF_SAMPLES_MAX);
 		if (!items)
 			break;
 		out->samples = items;

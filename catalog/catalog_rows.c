@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of one table with a sticky error. Types are checked value by value: STRICT binds only honest writers. */
+/*
+ * Rows of one table with a sticky error. Types are checked value by value: STRICT binds only honest
+ * writers.
+ */
 #include "catalog/catalog_rows.h"
 
 #include <inttypes.h>
@@ -22,10 +25,12 @@ void tf_rows_fail(struct tf_rows *rows, enum tf_status status, const char *fmt, 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	rows->status = TF_FAIL(rows->err, status, "row %" PRIu64 " of %s: %s", rows->row, rows->table, text);
+	rows->status =
+		TF_FAIL(rows->err, status, "row %" PRIu64 " of %s: %s", rows->row, rows->table, text);
 }
 
-void tf_rows_open(struct tf_rows *rows, sqlite3 *db, const char *table, const char *sql, struct tf_error *err)
+void tf_rows_open(
+	struct tf_rows *rows, sqlite3 *db, const char *table, const char *sql, struct tf_error *err)
 {
 	memset(rows, 0, sizeof(*rows));
 	rows->db = db;
@@ -208,7 +213,8 @@ const void *tf_rows_blob(struct tf_rows *rows, int column, size_t size)
 	return blob;
 }
 
-void *tf_rows_grow(struct tf_rows *rows, void *array, uint32_t count, size_t item_bytes, uint32_t max)
+void *tf_rows_grow(
+	struct tf_rows *rows, void *array, uint32_t count, size_t item_bytes, uint32_t max)
 {
 	if (rows->status != TF_OK)
 		return NULL;

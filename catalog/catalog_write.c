@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing a catalog. What makes the bytes the same for the same program and SQLite library:
- * 1. A fresh database in memory with a fixed page size and encoding, one transaction, tables filled in a fixed order.
- * 2. Rows go in by rising key; samples and edges, whose order in the program is free, are sorted first.
+ * 1. A fresh database in memory with a fixed page size and encoding, one transaction, tables filled
+ *    in a fixed order.
+ * 2. Rows go in by rising key; samples and edges, whose order in the program is free, are sorted
+ *    first.
  * 3. Freed bytes are zeroed, so no page holds what memory held before.
- * The header's version field (offset 96) is the SQLite library's, so another library may give other bytes.
+ * The header's version field (offset 96) is the SQLite library's, so another library may give other
+ * bytes.
  */
 #include "catalog/catalog_write.h"
 
@@ -17,7 +20,9 @@
 static const char settings[] =
 	"PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = NONE;"
 	"PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;"
-	/* tf_program_check has proven every reference; a second proof by row would cost half the time */
+	/*
+	 * tf_program_check has proven every reference; a second proof by row would cost half the time
+	 */
 	"PRAGMA foreign_keys = OFF; BEGIN";
 
 static enum tf_status fill(sqlite3 *db, const struct tf_program *program, struct tf_error *err)

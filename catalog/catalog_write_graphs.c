@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "catalog/program_names.h"
 
-static enum tf_status write_modules(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_modules(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -27,7 +28,8 @@ static enum tf_status write_modules(sqlite3 *db, const struct tf_program *progra
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_kernel_rows(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_kernel_rows(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -75,7 +77,8 @@ static enum tf_status write_kernel_words(
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_launches(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_launches(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -140,7 +143,8 @@ enum tf_status tf_write_kernels(sqlite3 *db, const struct tf_program *program, s
 	return write_launch_words(db, program, err);
 }
 
-static enum tf_status write_graph_rows(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_graph_rows(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -180,7 +184,8 @@ static int insert_nodes(struct tf_insert *insert, const struct tf_graph *graph, 
 	return 1;
 }
 
-static enum tf_status write_nodes(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_nodes(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -207,8 +212,8 @@ static int insert_edges(struct tf_insert *insert, const struct tf_graph *graph, 
 	struct tf_edge *sorted = tf_calloc(graph->edge_count, sizeof(*sorted));
 
 	if (!sorted) {
-		insert->status = TF_FAIL(
-			insert->err, TF_E_NO_MEMORY, "no memory to order %u edges", graph->edge_count);
+		insert->status =
+			TF_FAIL(insert->err, TF_E_NO_MEMORY, "no memory to order %u edges", graph->edge_count);
 		return 0;
 	}
 	for (uint32_t i = 0; i < graph->edge_count; i++)
@@ -228,7 +233,8 @@ static int insert_edges(struct tf_insert *insert, const struct tf_graph *graph, 
 	return insert->status == TF_OK;
 }
 
-static enum tf_status write_edges(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_edges(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 

@@ -3,7 +3,8 @@
 #include "catalog/catalog_insert.h"
 #include "catalog/program_names.h"
 
-static enum tf_status write_identity(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_identity(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -17,7 +18,8 @@ static enum tf_status write_identity(sqlite3 *db, const struct tf_program *progr
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_program(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_program(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	const struct tf_layout *l = &program->layout;
 	const uint64_t fields[] = {0, program->world, l->stride_bytes, l->segment_bytes, l->control_off,
@@ -34,7 +36,8 @@ static enum tf_status write_program(sqlite3 *db, const struct tf_program *progra
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_members(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_members(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -52,7 +55,8 @@ static enum tf_status write_members(sqlite3 *db, const struct tf_program *progra
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_buffers(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_buffers(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -77,7 +81,8 @@ static enum tf_status write_buffers(sqlite3 *db, const struct tf_program *progra
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_constants(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_constants(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 

@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "catalog/program_names.h"
 
-static enum tf_status write_groups(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_groups(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -29,7 +30,8 @@ static enum tf_status write_groups(sqlite3 *db, const struct tf_program *program
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_candidates(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_candidates(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -58,7 +60,8 @@ static enum tf_status write_candidates(sqlite3 *db, const struct tf_program *pro
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_selectors(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_selectors(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_insert insert;
 
@@ -101,7 +104,8 @@ static enum tf_status insert_samples(
 	return tf_insert_close(&insert);
 }
 
-static enum tf_status write_samples(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
+static enum tf_status write_samples(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	struct tf_sample *sorted = tf_calloc(program->sample_count, sizeof(*sorted));
 	enum tf_status status;

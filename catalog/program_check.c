@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tf_program_check: the entry, identity and members, and the helpers of the other parts. The order matters: places
- * are checked against buffers that have been checked, launches against kernels that have been checked.
+ * tf_program_check: the entry, identity and members, and the helpers of the other parts. The order
+ * matters: places are checked against buffers that have been checked, launches against kernels that
+ * have been checked.
  */
 #include "catalog/program_check.h"
 
@@ -17,15 +18,16 @@ enum tf_status tf_check_count(
 	const char *what, const void *rows, uint64_t count, uint64_t limit, struct tf_error *err)
 {
 	if (count > limit)
-		return TF_FAIL(err, TF_E_LIMIT, "%" PRIu64 " %s, at most %" PRIu64 " are allowed", count, what,
-			limit);
+		return TF_FAIL(
+			err, TF_E_LIMIT, "%" PRIu64 " %s, at most %" PRIu64 " are allowed", count, what, limit);
 	if (count && !rows)
-		return TF_FAIL(err, TF_E_INTERNAL, "%" PRIu64 " %s are counted and none is there", count, what);
+		return TF_FAIL(
+			err, TF_E_INTERNAL, "%" PRIu64 " %s are counted and none is there", count, what);
 	return TF_OK;
 }
 
-enum tf_status tf_check_order(const struct tf_check *check, uint32_t count, tf_check_compare_fn compare,
-	uint32_t **out, struct tf_error *err)
+enum tf_status tf_check_order(const struct tf_check *check, uint32_t count,
+	tf_check_compare_fn compare, uint32_t **out, struct tf_error *err)
 {
 	uint32_t *order = tf_calloc(count, sizeof(*order));
 
@@ -38,8 +40,8 @@ enum tf_status tf_check_order(const struct tf_check *check, uint32_t count, tf_c
 	return TF_OK;
 }
 
-enum tf_status tf_check_unique(const struct tf_check *check, uint32_t count, tf_check_compare_fn compare,
-	const char *row, const char *same, struct tf_error *err)
+enum tf_status tf_check_unique(const struct tf_check *check, uint32_t count,
+	tf_check_compare_fn compare, const char *row, const char *same, struct tf_error *err)
 {
 	enum tf_status status = TF_OK;
 	uint32_t *order;
@@ -92,15 +94,15 @@ static enum tf_status check_members(const struct tf_check *check, struct tf_erro
 
 		if (!tf_text_is_path(member->name, sizeof(member->name)))
 			return TF_FAIL(err, TF_E_INVALID,
-				"member %" PRIu32 ": name is not a relative path of A-Z a-z 0-9 . _ - /", i);
+				"member %" PRIu32 ": name is not a relative path of A-Z a-z 0-9 . _ + - /", i);
 		if (i && strcmp(member[-1].name, member->name) >= 0)
 			return TF_FAIL(err, TF_E_INVALID,
 				"member %" PRIu32 ": name '%s' does not come after '%s'", i, member->name,
 				member[-1].name);
 		if (member->bytes > TF_MEMBER_MAX)
 			return TF_FAIL(err, TF_E_LIMIT,
-				"member '%s' has %" PRIu64 " bytes, at most %" PRIu64 " are allowed",
-				member->name, member->bytes, TF_MEMBER_MAX);
+				"member '%s' has %" PRIu64 " bytes, at most %" PRIu64 " are allowed", member->name,
+				member->bytes, TF_MEMBER_MAX);
 	}
 	return TF_OK;
 }

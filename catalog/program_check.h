@@ -11,7 +11,8 @@ extern "C" {
 
 struct tf_check {
 	const struct tf_program *program;
-	uint32_t *buffers_by_off; /* (buffer_count): set by tf_check_memory, freed by tf_program_check */
+	uint32_t
+		*buffers_by_off; /* (buffer_count): set by tf_check_memory, freed by tf_program_check */
 };
 
 /* Compares rows *a and *b (uint32_t indices) of an array of the program, as qsort_r wants it. */
@@ -30,15 +31,17 @@ TF_WARN_UNUSED enum tf_status tf_check_count(
 	const char *what, const void *rows, uint64_t count, uint64_t limit, struct tf_error *err);
 
 /*
- * TF_E_INVALID unless [off, off + bytes) of peer's segment is a place that a graph of this rank may touch: inside one
- * part of control, protocol or startup memory, or inside one declared buffer, which peers must see if peer != 0.
+ * TF_E_INVALID unless [off, off + bytes) of peer's segment is a place that a graph of this rank may
+ * touch: inside one part of control, protocol or startup memory, or inside one declared buffer,
+ * which peers must see if peer != 0.
  */
-TF_WARN_UNUSED enum tf_status tf_check_place(const struct tf_check *check, uint32_t peer, uint64_t off,
-	uint64_t bytes, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_check_place(const struct tf_check *check, uint32_t peer,
+	uint64_t off, uint64_t bytes, struct tf_error *err);
 
 TF_WARN_UNUSED enum tf_status tf_check_layout(const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_buffers(struct tf_check *check, struct tf_error *err);
-TF_WARN_UNUSED enum tf_status tf_check_constants(const struct tf_check *check, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_check_constants(
+	const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_groups(const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_samples(const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_kernels(const struct tf_check *check, struct tf_error *err);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tf_program_check: constants. Afterwards every constant buffer has content for every rank, once. */
+/*
+ * tf_program_check: constants. Afterwards every constant buffer has content for every rank, once.
+ */
 #include "catalog/program_check.h"
 
 #include <inttypes.h>
@@ -14,8 +16,8 @@ static enum tf_status check_constant(
 	const struct tf_buffer *buffer;
 
 	if (constant->buffer >= program->buffer_count)
-		return TF_FAIL(err, TF_E_INVALID, "buffer is %" PRIu32 ", there are %" PRIu32, constant->buffer,
-			program->buffer_count);
+		return TF_FAIL(err, TF_E_INVALID, "buffer is %" PRIu32 ", there are %" PRIu32,
+			constant->buffer, program->buffer_count);
 	buffer = &program->buffers[constant->buffer];
 	if (buffer->role != TF_BUFFER_CONSTANT)
 		return TF_FAIL(err, TF_E_INVALID, "buffer '%s' has role %s, not constant", buffer->name,
@@ -24,8 +26,8 @@ static enum tf_status check_constant(
 		return TF_FAIL(err, TF_E_INVALID, "rank is %" PRId32 ", not -1..%" PRIu32, constant->rank,
 			program->world - 1);
 	if (constant->member >= program->member_count)
-		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32, constant->member,
-			program->member_count);
+		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32,
+			constant->member, program->member_count);
 	if (program->members[constant->member].bytes > buffer->bytes)
 		return TF_FAIL(err, TF_E_INVALID,
 			"member '%s' has %" PRIu64 " bytes, buffer '%s' has %" PRIu64,
@@ -70,7 +72,8 @@ enum tf_status tf_check_constants(const struct tf_check *check, struct tf_error 
 	enum tf_status status;
 	uint8_t *ranks_of;
 
-	TF_TRY(tf_check_count("constants", program->constants, program->constant_count, TF_CONSTANTS_MAX, err));
+	TF_TRY(tf_check_count(
+		"constants", program->constants, program->constant_count, TF_CONSTANTS_MAX, err));
 	ranks_of = tf_calloc(program->buffer_count, sizeof(*ranks_of));
 	if (!ranks_of)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory to check %" PRIu32 " constants",

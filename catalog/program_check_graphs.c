@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tf_program_check: graphs. Invariants afterwards: step graphs rise in capacity and the startup graph, if any, is
- * the last; edges join nodes of their graph, none twice, and form no cycle; fields that a node's kind does not use are zero.
+ * tf_program_check: graphs. Invariants afterwards: step graphs rise in capacity and the startup
+ * graph, if any, is the last; edges join nodes of their graph, none twice, and form no cycle;
+ * fields that a node's kind does not use are zero.
  */
 #include "catalog/program_check.h"
 
@@ -54,7 +55,10 @@ static enum tf_status check_memory_node(
 	return TF_OK;
 }
 
-/* A call of the communication library: value is the group, from its input, to its output, both of this rank. */
+/*
+ * A call of the communication library: value is the group, from its input, to its output, both of
+ * this rank.
+ */
 static enum tf_status check_comm_node(
 	const struct tf_check *check, const struct tf_node *node, struct tf_error *err)
 {
@@ -68,8 +72,8 @@ static enum tf_status check_comm_node(
 	if (node->to_peer || node->from_peer)
 		return TF_FAIL(err, TF_E_INVALID, "an operand of the group's call lies with a peer");
 	if (node->bytes != tf_group_input_bytes(group))
-		return TF_FAIL(err, TF_E_INVALID, "bytes is %" PRIu64 ", group '%s' has %" PRIu64, node->bytes,
-			group->name, tf_group_input_bytes(group));
+		return TF_FAIL(err, TF_E_INVALID, "bytes is %" PRIu64 ", group '%s' has %" PRIu64,
+			node->bytes, group->name, tf_group_input_bytes(group));
 	TF_TRY(check_side(
 		check, "to", 0, node->to_off, tf_group_output_bytes(group, program->world), err));
 	return check_side(check, "from", 0, node->from_off, node->bytes, err);
@@ -113,15 +117,17 @@ static enum tf_status check_nodes(
 	return TF_OK;
 }
 
-static enum tf_status check_edge(const struct tf_graph *graph, const struct tf_edge *edge, struct tf_error *err)
+static enum tf_status check_edge(
+	const struct tf_graph *graph, const struct tf_edge *edge, struct tf_error *err)
 {
 	if (edge->from >= graph->node_count || edge->to >= graph->node_count)
 		return TF_FAIL(err, TF_E_INVALID, "%" PRIu32 " to %" PRIu32 ", there are %" PRIu32 " nodes",
 			edge->from, edge->to, graph->node_count);
 	if (edge->type > 1)
-		return TF_FAIL(err, TF_E_INVALID, "type is %u, not 0 (full) or 1 (programmatic)", edge->type);
+		return TF_FAIL(
+			err, TF_E_INVALID, "type is %u, not 0 (full) or 1 (programmatic)", edge->type);
 	if (edge->type == 1 && (graph->nodes[edge->from].kind != TF_NODE_KERNEL ||
-				       graph->nodes[edge->to].kind != TF_NODE_KERNEL))
+							   graph->nodes[edge->to].kind != TF_NODE_KERNEL))
 		return TF_FAIL(err, TF_E_INVALID, "a programmatic edge does not join two kernels");
 	return TF_OK;
 }
@@ -144,7 +150,8 @@ static void walk_fini(struct walk *walk)
 	tf_free(walk->seen);
 }
 
-static enum tf_status walk_init(struct walk *walk, const struct tf_graph *graph, struct tf_error *err)
+static enum tf_status walk_init(
+	struct walk *walk, const struct tf_graph *graph, struct tf_error *err)
 {
 	walk->first = tf_calloc((size_t)graph->node_count + 1, sizeof(*walk->first));
 	walk->next = tf_calloc(graph->edge_count, sizeof(*walk->next));
@@ -171,7 +178,8 @@ static void walk_fill(struct walk *walk, const struct tf_graph *graph)
 		walk->next[--walk->first[graph->edges[i].from]] = graph->edges[i].to;
 }
 
-static enum tf_status walk_run(struct walk *walk, const struct tf_graph *graph, struct tf_error *err)
+static enum tf_status walk_run(
+	struct walk *walk, const struct tf_graph *graph, struct tf_error *err)
 {
 	uint32_t done = 0, known = 0;
 
@@ -195,7 +203,8 @@ static enum tf_status walk_run(struct walk *walk, const struct tf_graph *graph, 
 	}
 	for (uint32_t i = 0; known < graph->node_count && i < graph->node_count; i++) {
 		if (walk->wait[i])
-			return TF_FAIL(err, TF_E_INVALID, "edges form a cycle: node %" PRIu32 " can never run", i);
+			return TF_FAIL(
+				err, TF_E_INVALID, "edges form a cycle: node %" PRIu32 " can never run", i);
 	}
 	return TF_OK;
 }
@@ -224,21 +233,23 @@ static enum tf_status check_edges(const struct tf_graph *graph, struct tf_error 
 static enum tf_status check_kind(
 	const struct tf_program *program, const struct tf_graph *graph, struct tf_error *err)
 {
-	int is_first = graph == program->graphs, is_last = graph == program->graphs + program->graph_count - 1;
+	int is_first = graph == program->graphs,
+		is_last = graph == program->graphs + program->graph_count - 1;
 
 	if (!tf_graph_kind_name(graph->kind))
 		return TF_FAIL(err, TF_E_INVALID, "kind %d is unknown", (int)graph->kind);
 	if (graph->kind == TF_GRAPH_STARTUP) {
 		if (!is_last || graph->capacity)
-			return TF_FAIL(err, TF_E_INVALID, "the startup graph is not the last, or has a capacity");
+			return TF_FAIL(
+				err, TF_E_INVALID, "the startup graph is not the last, or has a capacity");
 		return TF_OK;
 	}
 	if (graph->capacity == 0 || graph->capacity > TF_ROWS_MAX)
-		return TF_FAIL(err, TF_E_INVALID, "capacity is %" PRIu32 ", not 1..%d", graph->capacity,
-			TF_ROWS_MAX);
+		return TF_FAIL(
+			err, TF_E_INVALID, "capacity is %" PRIu32 ", not 1..%d", graph->capacity, TF_ROWS_MAX);
 	if (!is_first && graph[-1].capacity >= graph->capacity)
-		return TF_FAIL(err, TF_E_INVALID, "capacity %" PRIu32 " comes after %" PRIu32, graph->capacity,
-			graph[-1].capacity);
+		return TF_FAIL(err, TF_E_INVALID, "capacity %" PRIu32 " comes after %" PRIu32,
+			graph->capacity, graph[-1].capacity);
 	return TF_OK;
 }
 

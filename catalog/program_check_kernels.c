@@ -2,8 +2,8 @@
 /*
  * tf_program_check: modules, kernels and launches. Invariants afterwards:
  * 1. Words of a kernel rise in offset, do not overlap and lie inside its argument struct.
- * 2. A launch has every word of its kernel that is not nullable, in the same order, and no other; its argument bytes
- *    are zero there.
+ * 2. A launch has every word of its kernel that is not nullable, in the same order, and no other;
+ *    its argument bytes are zero there.
  * 3. Every address word points to a place that a graph may touch (tf_check_place).
  */
 #include "catalog/program_check.h"
@@ -31,8 +31,8 @@ static enum tf_status check_module(
 		return TF_FAIL(err, TF_E_INVALID, "compute_capability is %" PRIu32 ", not 1..999",
 			module->compute_capability);
 	if (module->member >= program->member_count)
-		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32, module->member,
-			program->member_count);
+		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32,
+			module->member, program->member_count);
 	if (memcmp(module->digest, program->members[module->member].digest, TF_DIGEST_BYTES))
 		return TF_FAIL(err, TF_E_INVALID, "digest differs from that of member '%s'",
 			program->members[module->member].name);
@@ -66,8 +66,9 @@ static enum tf_status check_kernel_words(
 
 	if (kernel->words_first > program->kernel_word_count ||
 		kernel->words_count > program->kernel_word_count - kernel->words_first)
-		return TF_FAIL(err, TF_E_INVALID, "words %" PRIu32 " + %" PRIu32 " pass the %" PRIu32 " there are",
-			kernel->words_first, kernel->words_count, program->kernel_word_count);
+		return TF_FAIL(err, TF_E_INVALID,
+			"words %" PRIu32 " + %" PRIu32 " pass the %" PRIu32 " there are", kernel->words_first,
+			kernel->words_count, program->kernel_word_count);
 	for (uint32_t i = 0; i < kernel->words_count; i++) {
 		const struct tf_kernel_word *word = &program->kernel_words[kernel->words_first + i];
 
@@ -75,8 +76,8 @@ static enum tf_status check_kernel_words(
 			return TF_FAIL(err, TF_E_INVALID,
 				"word %" PRIu32 ": name is empty or not UTF-8 without control characters", i);
 		if (!tf_word_kind_name(word->kind))
-			return TF_FAIL(err, TF_E_INVALID, "word '%s': kind %d is unknown", word->name,
-				(int)word->kind);
+			return TF_FAIL(
+				err, TF_E_INVALID, "word '%s': kind %d is unknown", word->name, (int)word->kind);
 		if (word->nullable > (word->kind == TF_WORD_ADDRESS))
 			return TF_FAIL(err, TF_E_INVALID, "word '%s': nullable is %u for kind %s", word->name,
 				word->nullable, tf_word_kind_name(word->kind));
@@ -99,11 +100,11 @@ static enum tf_status check_kernel(
 	if (!tf_text_is_name(kernel->name, sizeof(kernel->name)))
 		return TF_FAIL(err, TF_E_INVALID, "name is not a name of A-Z a-z 0-9 . _ -");
 	if (kernel->module >= program->module_count)
-		return TF_FAIL(err, TF_E_INVALID, "module is %" PRIu32 ", there are %" PRIu32, kernel->module,
-			program->module_count);
+		return TF_FAIL(err, TF_E_INVALID, "module is %" PRIu32 ", there are %" PRIu32,
+			kernel->module, program->module_count);
 	if (kernel->args_bytes > TF_KERNEL_ARGS_MAX)
-		return TF_FAIL(err, TF_E_INVALID, "args_bytes is %" PRIu32 ", not 0..%d", kernel->args_bytes,
-			TF_KERNEL_ARGS_MAX);
+		return TF_FAIL(err, TF_E_INVALID, "args_bytes is %" PRIu32 ", not 0..%d",
+			kernel->args_bytes, TF_KERNEL_ARGS_MAX);
 	return check_kernel_words(program, kernel, err);
 }
 
@@ -142,10 +143,11 @@ static enum tf_status check_geometry(const struct tf_launch *launch, struct tf_e
 {
 	const uint32_t *g = launch->grid, *b = launch->block;
 
-	if (!g[0] || !g[1] || !g[2] || g[0] > TF_GRID_MAX || g[1] > TF_GRID_YZ_MAX || g[2] > TF_GRID_YZ_MAX)
+	if (!g[0] || !g[1] || !g[2] || g[0] > TF_GRID_MAX || g[1] > TF_GRID_YZ_MAX ||
+		g[2] > TF_GRID_YZ_MAX)
 		return TF_FAIL(err, TF_E_INVALID,
-			"grid is (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), not from 1 to (%d, %d, %d)", g[0], g[1],
-			g[2], TF_GRID_MAX, TF_GRID_YZ_MAX, TF_GRID_YZ_MAX);
+			"grid is (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), not from 1 to (%d, %d, %d)", g[0],
+			g[1], g[2], TF_GRID_MAX, TF_GRID_YZ_MAX, TF_GRID_YZ_MAX);
 	if (!b[0] || !b[1] || !b[2] || b[0] > TF_THREADS_MAX || b[1] > TF_THREADS_MAX ||
 		b[2] > TF_BLOCK_Z_MAX || (uint64_t)b[0] * b[1] * b[2] > TF_THREADS_MAX)
 		return TF_FAIL(err, TF_E_INVALID,
@@ -198,7 +200,8 @@ static enum tf_status check_launch_words(
 		at++;
 	}
 	if (at < launch->words_count)
-		return TF_FAIL(err, TF_E_INVALID, "word at arg_off %" PRIu32 " is not the kernel's, or out of order",
+		return TF_FAIL(err, TF_E_INVALID,
+			"word at arg_off %" PRIu32 " is not the kernel's, or out of order",
 			program->launch_words[launch->words_first + at].arg_off);
 	return TF_OK;
 }
@@ -209,14 +212,18 @@ static enum tf_status check_args(
 	static const uint8_t zero[8];
 	const struct tf_kernel *kernel = &program->kernels[launch->kernel];
 
-	if (launch->args_off > program->args.size || kernel->args_bytes > program->args.size - launch->args_off)
-		return TF_FAIL(err, TF_E_INVALID, "args_off %" PRIu64 " + %" PRIu32 " passes the %zu bytes there are",
-			launch->args_off, kernel->args_bytes, program->args.size);
+	if (launch->args_off > program->args.size ||
+		kernel->args_bytes > program->args.size - launch->args_off)
+		return TF_FAIL(err, TF_E_INVALID,
+			"args_off %" PRIu64 " + %" PRIu32 " passes the %zu bytes there are", launch->args_off,
+			kernel->args_bytes, program->args.size);
 	for (uint32_t i = 0; i < kernel->words_count; i++) {
 		const struct tf_kernel_word *word = &program->kernel_words[kernel->words_first + i];
 
-		if (memcmp(program->args.data + launch->args_off + word->arg_off, zero, tf_word_bytes(word->kind)))
-			return TF_FAIL(err, TF_E_INVALID, "argument bytes of word '%s' are not zero", word->name);
+		if (memcmp(program->args.data + launch->args_off + word->arg_off, zero,
+				tf_word_bytes(word->kind)))
+			return TF_FAIL(
+				err, TF_E_INVALID, "argument bytes of word '%s' are not zero", word->name);
 	}
 	return TF_OK;
 }
@@ -227,13 +234,14 @@ static enum tf_status check_launch(
 	const struct tf_program *program = check->program;
 
 	if (launch->kernel >= program->kernel_count)
-		return TF_FAIL(err, TF_E_INVALID, "kernel is %" PRIu32 ", there are %" PRIu32, launch->kernel,
-			program->kernel_count);
+		return TF_FAIL(err, TF_E_INVALID, "kernel is %" PRIu32 ", there are %" PRIu32,
+			launch->kernel, program->kernel_count);
 	TF_TRY(check_geometry(launch, err));
 	if (launch->words_first > program->launch_word_count ||
 		launch->words_count > program->launch_word_count - launch->words_first)
-		return TF_FAIL(err, TF_E_INVALID, "words %" PRIu32 " + %" PRIu32 " pass the %" PRIu32 " there are",
-			launch->words_first, launch->words_count, program->launch_word_count);
+		return TF_FAIL(err, TF_E_INVALID,
+			"words %" PRIu32 " + %" PRIu32 " pass the %" PRIu32 " there are", launch->words_first,
+			launch->words_count, program->launch_word_count);
 	TF_TRY(check_args(program, launch, err));
 	return check_launch_words(check, launch, err);
 }
@@ -250,8 +258,9 @@ static void prefix_launch(const struct tf_program *program, uint32_t launch, str
 		for (uint32_t n = 0; graph->nodes && n < graph->node_count; n++) {
 			if (graph->nodes[n].kind != TF_NODE_KERNEL || graph->nodes[n].launch != launch)
 				continue;
-			tf_error_prefix(err, "launch %" PRIu32 " of kernel '%s' (graph %" PRIu32 ", node %" PRIu32 ")",
-				launch, name, g, n);
+			tf_error_prefix(err,
+				"launch %" PRIu32 " of kernel '%s' (graph %" PRIu32 ", node %" PRIu32 ")", launch,
+				name, g, n);
 			return;
 		}
 	}

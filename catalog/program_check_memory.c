@@ -2,7 +2,8 @@
 /*
  * tf_program_check: the segment's layout and buffers. Invariants afterwards:
  * 1. No two parts of the layout and no two buffers overlap, and nothing passes the segment's end.
- * 2. Peers can see exactly the buffers that lie in exported parts: control, protocol, exchange, startup.
+ * 2. Peers can see exactly the buffers that lie in exported parts: control, protocol, exchange,
+ *    startup.
  */
 #include "catalog/program_check.h"
 
@@ -14,7 +15,7 @@
 #include "catalog/program_names.h"
 
 enum part_kind {
-	PART_PROTOCOL, /* control, protocol and startup memory: exported, kernels address it without a buffer */
+	PART_PROTOCOL, /* control, protocol, startup: exported, used without a buffer */
 	PART_EXCHANGE, /* exported, holds buffers */
 	PART_PRIVATE   /* not exported, holds buffers */
 };
@@ -30,7 +31,8 @@ struct part {
 /* Inside, without overflow. */
 static int range_inside(uint64_t off, uint64_t bytes, uint64_t outer_off, uint64_t outer_bytes)
 {
-	return off >= outer_off && off - outer_off <= outer_bytes && bytes <= outer_bytes - (off - outer_off);
+	return off >= outer_off && off - outer_off <= outer_bytes &&
+		   bytes <= outer_bytes - (off - outer_off);
 }
 
 /* The layout's source bytes have been bounded, so the products cannot overflow. */
@@ -89,24 +91,26 @@ enum tf_status tf_check_layout(const struct tf_check *check, struct tf_error *er
 			return TF_FAIL(err, TF_E_INVALID,
 				"layout: %s at %" PRIu64 " with %" PRIu64 " bytes passes the segment of %" PRIu64
 				" bytes",
-				parts[i].name, parts[i].off, parts[i].bytes,
-				check->program->layout.segment_bytes);
+				parts[i].name, parts[i].off, parts[i].bytes, check->program->layout.segment_bytes);
 		for (int k = 0; k < i; k++) {
 			if (parts_overlap(&parts[i], &parts[k]))
-				return TF_FAIL(err, TF_E_INVALID, "layout: %s overlaps %s", parts[i].name,
-					parts[k].name);
+				return TF_FAIL(
+					err, TF_E_INVALID, "layout: %s overlaps %s", parts[i].name, parts[k].name);
 		}
 	}
 	return TF_OK;
 }
 
-/* Which part a buffer may lie in: protocol buffers in any but private, or private; others as peers see them. */
+/*
+ * Which part a buffer may lie in: protocol buffers in any but private, or private; others as peers
+ * see them.
+ */
 static int part_may_hold(const struct part *part, const struct tf_buffer *buffer)
 {
 	if (!buffer->peer_visible)
 		return part->kind == PART_PRIVATE;
 	return part->kind == PART_EXCHANGE ||
-		(part->kind == PART_PROTOCOL && buffer->role == TF_BUFFER_PROTOCOL);
+		   (part->kind == PART_PROTOCOL && buffer->role == TF_BUFFER_PROTOCOL);
 }
 
 static enum tf_status check_buffer_place(
@@ -134,8 +138,8 @@ static enum tf_status check_shape(const struct tf_buffer *buffer, struct tf_erro
 	uint64_t bytes = tf_dtype_bytes(buffer->dtype);
 
 	if (buffer->dims_count > TF_PROGRAM_DIMS_MAX)
-		return TF_FAIL(err, TF_E_INVALID, "dims_count is %" PRIu32 ", not 0..%d", buffer->dims_count,
-			TF_PROGRAM_DIMS_MAX);
+		return TF_FAIL(err, TF_E_INVALID, "dims_count is %" PRIu32 ", not 0..%d",
+			buffer->dims_count, TF_PROGRAM_DIMS_MAX);
 	for (uint32_t i = 0; i < buffer->dims_count; i++) {
 		if (buffer->dims[i] == 0 || __builtin_mul_overflow(bytes, buffer->dims[i], &bytes))
 			return TF_FAIL(err, TF_E_INVALID,
@@ -143,8 +147,8 @@ static enum tf_status check_shape(const struct tf_buffer *buffer, struct tf_erro
 				buffer->dims[i]);
 	}
 	if (buffer->bytes == 0 || (buffer->dims_count && buffer->bytes < bytes))
-		return TF_FAIL(err, TF_E_INVALID, "bytes is %" PRIu64 ", fewer than the %" PRIu64 " of its shape",
-			buffer->bytes, bytes);
+		return TF_FAIL(err, TF_E_INVALID,
+			"bytes is %" PRIu64 ", fewer than the %" PRIu64 " of its shape", buffer->bytes, bytes);
 	return TF_OK;
 }
 
@@ -162,12 +166,12 @@ static enum tf_status check_operand(
 			program->group_count);
 	group = &program->groups[buffer->group];
 	if (buffer->pair >= group->buffer_pairs)
-		return TF_FAIL(err, TF_E_INVALID, "pair is %" PRIu32 ", group '%s' has %" PRIu32, buffer->pair,
-			group->name, group->buffer_pairs);
+		return TF_FAIL(err, TF_E_INVALID, "pair is %" PRIu32 ", group '%s' has %" PRIu32,
+			buffer->pair, group->name, group->buffer_pairs);
 	if (buffer->role != TF_BUFFER_INPUT && buffer->role != TF_BUFFER_OUTPUT)
 		return TF_OK;
 	needed = buffer->role == TF_BUFFER_INPUT ? tf_group_input_bytes(group)
-						 : tf_group_output_bytes(group, program->world);
+											 : tf_group_output_bytes(group, program->world);
 	if (buffer->bytes < needed)
 		return TF_FAIL(err, TF_E_INVALID,
 			"bytes is %" PRIu64 ", fewer than the %" PRIu64 " of group '%s'", buffer->bytes, needed,
@@ -258,12 +262,13 @@ enum tf_status tf_check_buffers(struct tf_check *check, struct tf_error *err)
 		enum tf_status status = check_buffer(program, &program->buffers[i], err);
 
 		if (status != TF_OK) {
-			tf_error_prefix(err, "buffer %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1,
-				program->buffers[i].name);
+			tf_error_prefix(
+				err, "buffer %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1, program->buffers[i].name);
 			return status;
 		}
 	}
-	TF_TRY(tf_check_unique(check, program->buffer_count, compare_name, "buffers", "have the same name", err));
+	TF_TRY(tf_check_unique(
+		check, program->buffer_count, compare_name, "buffers", "have the same name", err));
 	TF_TRY(tf_check_unique(check, program->buffer_count, compare_operand, "buffers",
 		"are the same operand of the same group and pair", err));
 	TF_TRY(tf_check_order(check, program->buffer_count, compare_off, &check->buffers_by_off, err));
@@ -286,23 +291,24 @@ static const struct tf_buffer *buffer_before(const struct tf_check *check, uint6
 	return low ? &check->program->buffers[check->buffers_by_off[low - 1]] : NULL;
 }
 
-enum tf_status tf_check_place(const struct tf_check *check, uint32_t peer, uint64_t off, uint64_t bytes,
-	struct tf_error *err)
+enum tf_status tf_check_place(
+	const struct tf_check *check, uint32_t peer, uint64_t off, uint64_t bytes, struct tf_error *err)
 {
 	const struct tf_program *program = check->program;
 	const struct tf_buffer *buffer;
 	struct part parts[PART_COUNT];
 
 	if (peer >= program->world)
-		return TF_FAIL(err, TF_E_INVALID, "peer is %" PRIu32 ", the world has %" PRIu32, peer,
-			program->world);
+		return TF_FAIL(
+			err, TF_E_INVALID, "peer is %" PRIu32 ", the world has %" PRIu32, peer, program->world);
 	if (!range_inside(off, bytes, 0, program->layout.segment_bytes))
 		return TF_FAIL(err, TF_E_INVALID,
-			"offset %" PRIu64 " with %" PRIu64 " bytes passes the segment of %" PRIu64 " bytes", off,
-			bytes, program->layout.segment_bytes);
+			"offset %" PRIu64 " with %" PRIu64 " bytes passes the segment of %" PRIu64 " bytes",
+			off, bytes, program->layout.segment_bytes);
 	parts_of(program, parts);
 	for (int i = 0; i < PART_COUNT; i++) {
-		if (parts[i].kind == PART_PROTOCOL && range_inside(off, bytes, parts[i].off, parts[i].bytes))
+		if (parts[i].kind == PART_PROTOCOL &&
+			range_inside(off, bytes, parts[i].off, parts[i].bytes))
 			return TF_OK;
 	}
 	buffer = buffer_before(check, off);

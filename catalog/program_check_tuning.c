@@ -23,8 +23,8 @@ static enum tf_status check_range(
 	const char *field, uint64_t value, uint64_t low, uint64_t high, struct tf_error *err)
 {
 	if (value < low || value > high)
-		return TF_FAIL(err, TF_E_INVALID, "%s is %" PRIu64 ", not %" PRIu64 "..%" PRIu64, field, value,
-			low, high);
+		return TF_FAIL(err, TF_E_INVALID, "%s is %" PRIu64 ", not %" PRIu64 "..%" PRIu64, field,
+			value, low, high);
 	return TF_OK;
 }
 
@@ -47,7 +47,8 @@ static int compare_group(const void *a, const void *b, void *program)
 	const struct tf_group *groups = ((const struct tf_program *)program)->groups;
 	const struct tf_group *x = &groups[*(const uint32_t *)a], *y = &groups[*(const uint32_t *)b];
 
-	return x->capacity != y->capacity ? compare_u64(x->capacity, y->capacity) : strcmp(x->name, y->name);
+	return x->capacity != y->capacity ? compare_u64(x->capacity, y->capacity)
+									  : strcmp(x->name, y->name);
 }
 
 static enum tf_status check_stage(
@@ -64,12 +65,13 @@ static enum tf_status check_stage(
 			" ns, neither rising from 0 nor all -1",
 			stage + 1, low, median, high);
 	if (row->state == TF_CANDIDATE_STRUCK)
-		return TF_FAIL(err, TF_E_INVALID, "stage %d was sampled although the candidate was struck",
-			stage + 1);
+		return TF_FAIL(
+			err, TF_E_INVALID, "stage %d was sampled although the candidate was struck", stage + 1);
 	if (stage == 1 && row->stage_median_ns[0] < 0)
 		return TF_FAIL(err, TF_E_INVALID, "stage 2 was sampled and stage 1 was not");
 	if (stage == 1 && row->state == TF_CANDIDATE_COMPETED)
-		return TF_FAIL(err, TF_E_INVALID, "stage 2 was sampled although the candidate lost in stage 1");
+		return TF_FAIL(
+			err, TF_E_INVALID, "stage 2 was sampled although the candidate lost in stage 1");
 	return TF_OK;
 }
 
@@ -90,7 +92,8 @@ static enum tf_status check_candidate(
 	if (!tf_candidate_state_name(row->state))
 		return TF_FAIL(err, TF_E_INVALID, "state %d is unknown", (int)row->state);
 	if (!tf_text_is_plain(row->reason, sizeof(row->reason)) || !row->reason[0])
-		return TF_FAIL(err, TF_E_INVALID, "reason is empty or not UTF-8 without control characters");
+		return TF_FAIL(
+			err, TF_E_INVALID, "reason is empty or not UTF-8 without control characters");
 	TF_TRY(check_stage(row, 0, err));
 	return check_stage(row, 1, err);
 }
@@ -98,7 +101,8 @@ static enum tf_status check_candidate(
 static int compare_candidate(const void *a, const void *b, void *program)
 {
 	const struct tf_group_candidate *rows = ((const struct tf_program *)program)->candidates;
-	const struct tf_group_candidate *x = &rows[*(const uint32_t *)a], *y = &rows[*(const uint32_t *)b];
+	const struct tf_group_candidate *x = &rows[*(const uint32_t *)a],
+									*y = &rows[*(const uint32_t *)b];
 
 	if (x->group != y->group)
 		return compare_u64(x->group, y->group);
@@ -146,19 +150,20 @@ static enum tf_status check_selectors(const struct tf_check *check, struct tf_er
 {
 	const struct tf_program *program = check->program;
 
-	TF_TRY(tf_check_count("selectors", program->selectors, program->group_count, TF_GROUPS_MAX, err));
+	TF_TRY(
+		tf_check_count("selectors", program->selectors, program->group_count, TF_GROUPS_MAX, err));
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		const char *name = program->groups[g].name;
 		uint32_t at = program->selectors[g];
 
 		if (at >= program->candidate_count)
 			return TF_FAIL(err, TF_E_INVALID,
-				"selector of group '%s' is %" PRIu32 ", there are %" PRIu32 " candidates", name,
-				at, program->candidate_count);
+				"selector of group '%s' is %" PRIu32 ", there are %" PRIu32 " candidates", name, at,
+				program->candidate_count);
 		if (program->candidates[at].group != g)
 			return TF_FAIL(err, TF_E_INVALID,
-				"selector of group '%s' is candidate %" PRIu32 ", which is of group '%s'", name,
-				at, program->groups[program->candidates[at].group].name);
+				"selector of group '%s' is candidate %" PRIu32 ", which is of group '%s'", name, at,
+				program->groups[program->candidates[at].group].name);
 		if (program->candidates[at].state != TF_CANDIDATE_PICKED)
 			return TF_FAIL(err, TF_E_INVALID,
 				"selector of group '%s' is candidate %" PRIu32 ", whose state is %s, not picked",
@@ -169,8 +174,8 @@ static enum tf_status check_selectors(const struct tf_check *check, struct tf_er
 
 		if (row->state == TF_CANDIDATE_PICKED && program->selectors[row->group] != i)
 			return TF_FAIL(err, TF_E_INVALID,
-				"candidate %" PRIu32 ": state is picked, the selector of group '%s' is %" PRIu32,
-				i, program->groups[row->group].name, program->selectors[row->group]);
+				"candidate %" PRIu32 ": state is picked, the selector of group '%s' is %" PRIu32, i,
+				program->groups[row->group].name, program->selectors[row->group]);
 	}
 	return TF_OK;
 }
@@ -241,8 +246,8 @@ enum tf_status tf_check_samples(const struct tf_check *check, struct tf_error *e
 		bit = UINT64_C(1) << ((sample->stage - 1) * TF_SAMPLE_PASSES + sample->pass);
 		if (seen[sample->group_candidate] & bit)
 			status = TF_FAIL(err, TF_E_INVALID,
-				"sample %" PRIu32 ": candidate %" PRIu32 " has one of stage %u pass %u already",
-				i, sample->group_candidate, sample->stage, sample->pass);
+				"sample %" PRIu32 ": candidate %" PRIu32 " has one of stage %u pass %u already", i,
+				sample->group_candidate, sample->stage, sample->pass);
 		seen[sample->group_candidate] |= bit;
 	}
 	tf_free(seen);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the program's kinds, as the catalog and people write them, and the rules for names and texts in it. */
+/*
+ * Names of the program's kinds, as the catalog and people write them, and the rules for names and
+ * texts in it.
+ */
 #ifndef TF_CATALOG_PROGRAM_NAMES_H
 #define TF_CATALOG_PROGRAM_NAMES_H
 
@@ -11,7 +14,10 @@
 extern "C" {
 #endif
 
-/* The name of a kind, or NULL out of range; the kind of a name, or -1. tf_candidate_state_name is in program.h. */
+/*
+ * The name of a kind, or NULL out of range; the kind of a name, or -1. tf_candidate_state_name is
+ * in program.h.
+ */
 const char *tf_buffer_role_name(enum tf_buffer_role role);
 const char *tf_module_kind_name(enum tf_module_kind kind);
 const char *tf_word_kind_name(enum tf_word_kind kind);
@@ -25,13 +31,22 @@ int tf_graph_kind_parse(const char *name);
 /* Bytes of an enum tf_word_kind word in the argument struct. */
 uint32_t tf_word_bytes(enum tf_word_kind kind);
 
-/* Whether `text`, in an array of `array_bytes`, ends there and is a name: one or more of A-Z a-z 0-9 . _ - */
+/*
+ * Whether `text`, in an array of `array_bytes`, ends there and is a name: one or more of A-Z a-z
+ * 0-9 . _ -
+ */
 int tf_text_is_name(const char *text, size_t array_bytes);
 
-/* The same for a member's path: names joined by single '/', neither '.' nor '..' among them. */
+/*
+ * The same for a member's path: names, which may hold + too, joined by single '/', neither '.' nor
+ * '..' among them.
+ */
 int tf_text_is_path(const char *text, size_t array_bytes);
 
-/* Whether `text` ends within `array_bytes` and is UTF-8 without control characters; empty is a text. */
+/*
+ * Whether `text` ends within `array_bytes` and is UTF-8 without control characters; empty is a
+ * text.
+ */
 int tf_text_is_plain(const char *text, size_t array_bytes);
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The catalog of a package, schema 1.0. docs/FORMAT.md describes it; program.h holds the same rows as structs.
+-- The catalog of a package, schema 1.0. docs/FORMAT.md describes it; program.h holds the same rows
+-- as structs.
 --
--- Tables are internal and singular. Views are for people and scripts and stay as they are within a major: identity
--- (a table), picks, samples, members. Small tables hold names ("ll", "output"), large ones (launch_word, node, edge,
--- sample) hold the numbers of program.h. Every row that others refer to is numbered from 0 without gaps.
+-- Tables are internal and singular. Views are for people and scripts and stay as they are within a
+-- major: identity (a table), picks, samples, members. Small tables hold names ("ll", "output"),
+-- large ones (launch_word, node, edge, sample) hold the numbers of program.h. Every row that others
+-- refer to is numbered from 0 without gaps.
 PRAGMA application_id = 1413894226; -- 0x54465052, "TFPR"
 PRAGMA user_version = 1000;         -- major * 1000 + minor
 
@@ -168,7 +170,8 @@ CREATE TABLE launch_word(
 	PRIMARY KEY(launch, arg_off)
 ) STRICT, WITHOUT ROWID;
 
--- Step graphs by rising capacity, then the startup graph, whose capacity is NULL. The counts are of its rows below.
+-- Step graphs by rising capacity, then the startup graph, whose capacity is NULL. The counts are of
+-- its rows below.
 CREATE TABLE graph(
 	graph      INTEGER PRIMARY KEY CHECK(graph >= 0),
 	kind       TEXT NOT NULL CHECK(kind IN ('step', 'startup')),
@@ -178,7 +181,8 @@ CREATE TABLE graph(
 	CHECK((capacity IS NULL) = (kind = 'startup'))
 ) STRICT;
 
--- kind: 0 kernel, 1 copy, 2 set, 3 empty, 4 comm. Only kernel nodes have a launch; fields of other kinds are 0.
+-- kind: 0 kernel, 1 copy, 2 set, 3 empty, 4 comm. Only kernel nodes have a launch; fields of other
+-- kinds are 0.
 CREATE TABLE node(
 	graph     INTEGER NOT NULL REFERENCES graph,
 	node      INTEGER NOT NULL CHECK(node >= 0),

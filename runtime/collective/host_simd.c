@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/collective/numeric.h"
+#include "runtime/collective/operand_random.h"
 #include "runtime/collective/order.h"
 
 #if defined(__x86_64__)
@@ -125,6 +126,7 @@ const struct tf_host_simd tf_host_simd_portable = {
 	.sentinel_pack = sentinel_pack,
 	.sentinel_scan = sentinel_scan,
 	.sentinel_fill = sentinel_fill,
+	.operand_random = tf_operand_random_portable,
 };
 
 #if defined(__x86_64__) && !defined(TF_THREAD_SANITIZER)

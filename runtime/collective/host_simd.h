@@ -18,8 +18,9 @@ extern "C" {
 #endif
 
 /* "Not arrived": a NaN in each 16-bit lane of either kind, and as FP32. */
-#define TF_SENTINEL_WORD  UINT32_C(0xfff1fff1)
-#define TF_SENTINEL_OTHER UINT32_C(0x7fff7fff) /* sent in its place to be summed: NaN in the same lanes */
+#define TF_SENTINEL_WORD UINT32_C(0xfff1fff1)
+#define TF_SENTINEL_OTHER                                                                          \
+	UINT32_C(0x7fff7fff) /* sent in its place to be summed: NaN in the same lanes */
 
 struct tf_host_simd {
 	const char *name;
@@ -34,6 +35,9 @@ struct tf_host_simd {
 	/* How many words at the start are not the sentinel. */
 	size_t (*sentinel_scan)(const uint32_t *from, size_t words);
 	void (*sentinel_fill)(uint32_t *to, size_t words);
+	/* Random operands (operand_random.h). */
+	void (*operand_random)(enum tf_dtype dtype, uint32_t own_key, uint32_t shared_key,
+		uint32_t rank, uint64_t count, void *out);
 };
 
 /* The best for this CPU; never NULL. */

@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "runtime/collective/numeric.h"
+#include "runtime/collective/operand_random.h"
 
 #define LANES  8
 #define INLINE static inline __attribute__((always_inline))
@@ -65,7 +66,8 @@ INLINE void sum_lanes(
 	}
 }
 
-INLINE void sum(enum tf_dtype dtype, void *out, const void *const *from, uint32_t world, size_t count)
+INLINE void sum(
+	enum tf_dtype dtype, void *out, const void *const *from, uint32_t world, size_t count)
 {
 	size_t whole = count / LANES * LANES, done = whole * (dtype == TF_DTYPE_F32 ? 4 : 2);
 	const void *rest[TF_WORLD_MAX];
@@ -123,8 +125,8 @@ static size_t ll_unpack(void *to, const uint64_t *from, size_t words, uint32_t e
 
 		if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(tags, tag)) != -1)
 			break;
-		_mm256_storeu_si256((__m256i *)(void *)((char *)to + 4 * i),
-			_mm256_permute4x64_epi64(data, 0xd8));
+		_mm256_storeu_si256(
+			(__m256i *)(void *)((char *)to + 4 * i), _mm256_permute4x64_epi64(data, 0xd8));
 	}
 	return i + tf_host_simd_portable.ll_unpack((char *)to + 4 * i, from + i, words - i, epoch);
 }
@@ -144,7 +146,8 @@ static int sentinel_pack(uint32_t *to, const void *from, size_t words, int keep)
 		found = _mm256_or_si256(found, same);
 		_mm256_storeu_si256((__m256i *)(void *)&to[i], _mm256_blendv_epi8(data, other, same));
 	}
-	return tf_host_simd_portable.sentinel_pack(to + i, (const char *)from + 4 * i, words - i, keep) |
+	return tf_host_simd_portable.sentinel_pack(
+			   to + i, (const char *)from + 4 * i, words - i, keep) |
 		   (_mm256_movemask_epi8(found) != 0);
 }
 
@@ -180,5 +183,6 @@ const struct tf_host_simd tf_host_simd_avx2 = {
 	.sentinel_pack = sentinel_pack,
 	.sentinel_scan = sentinel_scan,
 	.sentinel_fill = sentinel_fill,
+	.operand_random = tf_operand_random_avx2,
 };
 #endif

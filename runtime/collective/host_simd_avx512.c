@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "runtime/collective/numeric.h"
+#include "runtime/collective/operand_random.h"
 
 #define LANES  16
 #define INLINE static inline __attribute__((always_inline))
@@ -46,7 +47,8 @@ INLINE void store(enum tf_dtype dtype, void *out, size_t i, __m512 value)
 	if (dtype == TF_DTYPE_F32)
 		_mm512_storeu_ps(at, value);
 	else if (dtype == TF_DTYPE_F16)
-		_mm256_storeu_si256((__m256i *)(void *)at, _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
+		_mm256_storeu_si256(
+			(__m256i *)(void *)at, _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
 	else
 		store_bf16(at, value);
 }
@@ -63,7 +65,8 @@ INLINE void sum_lanes(
 	}
 }
 
-INLINE void sum(enum tf_dtype dtype, void *out, const void *const *from, uint32_t world, size_t count)
+INLINE void sum(
+	enum tf_dtype dtype, void *out, const void *const *from, uint32_t world, size_t count)
 {
 	size_t whole = count / LANES * LANES, done = whole * (dtype == TF_DTYPE_F32 ? 4 : 2);
 	const void *rest[TF_WORLD_MAX];
@@ -118,8 +121,7 @@ static size_t ll_unpack(void *to, const uint64_t *from, size_t words, uint32_t e
 
 		if (_mm512_mask_cmpneq_epi32_mask(0xaaaa, both, tag))
 			break;
-		_mm256_storeu_si256(
-			(__m256i *)(void *)((char *)to + 4 * i), _mm512_cvtepi64_epi32(both));
+		_mm256_storeu_si256((__m256i *)(void *)((char *)to + 4 * i), _mm512_cvtepi64_epi32(both));
 	}
 	return i + tf_host_simd_portable.ll_unpack((char *)to + 4 * i, from + i, words - i, epoch);
 }
@@ -138,7 +140,8 @@ static int sentinel_pack(uint32_t *to, const void *from, size_t words, int keep)
 		found |= same;
 		_mm512_storeu_si512(&to[i], _mm512_mask_mov_epi32(data, same, other));
 	}
-	return tf_host_simd_portable.sentinel_pack(to + i, (const char *)from + 4 * i, words - i, keep) |
+	return tf_host_simd_portable.sentinel_pack(
+			   to + i, (const char *)from + 4 * i, words - i, keep) |
 		   (found != 0);
 }
 
@@ -172,5 +175,6 @@ const struct tf_host_simd tf_host_simd_avx512 = {
 	.sentinel_pack = sentinel_pack,
 	.sentinel_scan = sentinel_scan,
 	.sentinel_fill = sentinel_fill,
+	.operand_random = tf_operand_random_avx512,
 };
 #endif

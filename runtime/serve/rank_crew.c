@@ -290,8 +290,11 @@ void tf_crew_order(
 	if (tf_channel_send(tf_ranks_command_fd(crew->ranks, rank), type, 0, data, bytes,
 			tf_deadline_after(ORDER_BOUND_NS), &error) == TF_OK)
 		return;
-	tf_error_prefix(&error, "rank %u does not take orders", rank);
-	member->failure = error;
+	/* A closed socket is the trace of a death, which will be seen as such. */
+	if (error.status != TF_E_DISCONNECTED) {
+		tf_error_prefix(&error, "rank %u does not take orders", rank);
+		member->failure = error;
+	}
 	judge_later(crew);
 }
 

@@ -52,8 +52,8 @@ int catalog_image_edit(const struct tf_bytes *image, const char *sql, struct tf_
 	int code;
 
 	memset(out, 0, sizeof(*out));
-	must(sqlite3_exec(db, "PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON", 0, 0, 0) ==
-			SQLITE_OK,
+	must(sqlite3_exec(db, "PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON", 0, 0,
+			 0) == SQLITE_OK,
 		"pragma");
 	code = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	if (code != SQLITE_OK)
@@ -72,7 +72,8 @@ static int on_row(void *user, int columns, char **values, char **names)
 
 	(void)names;
 	for (int i = 0; i < columns; i++)
-		must(tf_bytes_printf(out, NULL, "%s%s", i ? "|" : "", values[i] ? values[i] : "") == TF_OK, "memory");
+		must(tf_bytes_printf(out, NULL, "%s%s", i ? "|" : "", values[i] ? values[i] : "") == TF_OK,
+			"memory");
 	must(tf_bytes_printf(out, NULL, "\n") == TF_OK, "memory");
 	return 0;
 }

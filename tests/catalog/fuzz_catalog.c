@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target of the catalog's reader. An input that starts with "SQLite" is a catalog. Any other is a list of changes
- * to the sample's catalog, 4 bytes each: offset (3 bytes, little-endian, modulo the size) and a mask for the byte there;
- * so that small inputs reach every table. What is read must pass tf_program_check.
+ * Fuzz target of the catalog's reader. An input that starts with "SQLite" is a catalog. Any other
+ * is a list of changes to the sample's catalog, 4 bytes each: offset (3 bytes, little-endian,
+ * modulo the size) and a mask for the byte there; so that small inputs reach every table. What is
+ * read must pass tf_program_check.
  */
 #include "tests/catalog/fuzz_catalog.h"
 
@@ -25,7 +26,8 @@ static int ignore_row(void *user, int columns, char *const *names, char *const *
 
 static void read_catalog(const uint8_t *bytes, size_t size)
 {
-	static const char sql[] = "SELECT * FROM picks UNION ALL SELECT *, 0,0,0,0,0,0,0,0,0 FROM samples";
+	static const char sql[] =
+		"SELECT * FROM picks UNION ALL SELECT *, 0,0,0,0,0,0,0,0,0 FROM samples";
 
 	for (unsigned parts = 0; parts < 4; parts += 3) {
 		struct tf_program program = {0};
@@ -39,7 +41,8 @@ static void read_catalog(const uint8_t *bytes, size_t size)
 		}
 		tf_program_fini(&program);
 	}
-	if (tf_catalog_query(bytes, size, sql, tf_deadline_after(TF_NS_PER_S), ignore_row, NULL, NULL) != TF_OK)
+	if (tf_catalog_query(
+			bytes, size, sql, tf_deadline_after(TF_NS_PER_S), ignore_row, NULL, NULL) != TF_OK)
 		return;
 }
 
@@ -67,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(copy, image->data, image->size);
 	for (size_t i = 0; i + 4 <= size; i += 4)
-		copy[(data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16) % image->size] ^= data[i + 3];
+		copy[(data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16) % image->size] ^=
+			data[i + 3];
 	read_catalog(copy, image->size);
 	free(copy);
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Without libFuzzer: runs the files named on the command line, then a fixed series of made-up changes. */
+/*
+ * Without libFuzzer: runs the files named on the command line, then a fixed series of made-up
+ * changes.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -20,10 +20,10 @@ static void *copy_rows(const void *rows, size_t count, size_t bytes)
 	return copy;
 }
 
-#define TAKE(out, field, count, rows)                                                               \
-	do {                                                                                            \
-		(out)->field = copy_rows((rows), LENGTH(rows), sizeof((rows)[0]));                          \
-		(out)->count = LENGTH(rows);                                                                \
+#define TAKE(out, field, count, rows)                                                              \
+	do {                                                                                           \
+		(out)->field = copy_rows((rows), LENGTH(rows), sizeof((rows)[0]));                         \
+		(out)->count = LENGTH(rows);                                                               \
 	} while (0)
 
 static void make_identity(struct tf_program *out)
@@ -58,8 +58,8 @@ static void make_groups(struct tf_program *out)
 			{9000, -1}, {8000, -1}, {9500, -1}},
 		{2, 1, {TF_ALGORITHM_TWO_SHOT, TF_WRITER_PULL, 128, 8, 0}, TF_CANDIDATE_PICKED, "fastest",
 			{0, -1}, {0, -1}, {0, -1}},
-		{3, 0, {TF_ALGORITHM_TWO_SHOT, TF_WRITER_QUEUED, 256, 16, 65536}, TF_CANDIDATE_PICKED, "fastest",
-			{7000, 7001}, {6999, 7000}, {7001, INT64_MAX}},
+		{3, 0, {TF_ALGORITHM_TWO_SHOT, TF_WRITER_QUEUED, 256, 16, 65536}, TF_CANDIDATE_PICKED,
+			"fastest", {7000, 7001}, {6999, 7000}, {7001, INT64_MAX}},
 	};
 	static const uint32_t selectors[] = {0, 3, 5, 6};
 
@@ -75,7 +75,8 @@ static void make_samples(struct tf_program *out)
 
 	for (uint32_t c = 0; c < out->candidate_count; c++) {
 		for (uint8_t stage = 1; stage <= 2; stage++) {
-			for (uint8_t pass = 0; pass < 21 && out->candidates[c].stage_median_ns[stage - 1] >= 0; pass++) {
+			for (uint8_t pass = 0; pass < 21 && out->candidates[c].stage_median_ns[stage - 1] >= 0;
+				 pass++) {
 				const struct tf_sample sample = {c, stage, pass, (uint8_t)(pass % 3),
 					out->candidates[c].stage_median_ns[stage - 1] + pass};
 
@@ -89,8 +90,8 @@ static void make_samples(struct tf_program *out)
 
 static void make_buffers(struct tf_program *out)
 {
-	static const struct tf_layout layout = {2097152, 196608, 0, 8192, 8192, 1024, 16384, 2048, 36864, 4096,
-		40960, 512, 49152, 65536, 114688, 16384, 131072, 65536};
+	static const struct tf_layout layout = {2097152, 196608, 0, 8192, 8192, 1024, 16384, 2048,
+		36864, 4096, 40960, 512, 49152, 65536, 114688, 16384, 131072, 65536};
 	static const struct tf_buffer buffers[] = {
 		{"attn.out.1.in0", TF_BUFFER_INPUT, TF_DTYPE_BF16, 2, {1, 64}, 49152, 128, 1, 0, 0},
 		{"attn.out.1.out0", TF_BUFFER_OUTPUT, TF_DTYPE_BF16, 2, {1, 64}, 49280, 128, 1, 0, 0},
@@ -102,7 +103,8 @@ static void make_buffers(struct tf_program *out)
 		{"attn.out.8.out", TF_BUFFER_OUTPUT, TF_DTYPE_BF16, 2, {8, 64}, 53248, 1024, 1, 2, 0},
 		{"moe.8.in", TF_BUFFER_INPUT, TF_DTYPE_F16, 2, {8, 50}, 54272, 800, 1, 3, 0},
 		{"moe.8.out", TF_BUFFER_OUTPUT, TF_DTYPE_F16, 1, {134}, 131072, 268, 0, 3, 0},
-		{"weights", TF_BUFFER_CONSTANT, TF_DTYPE_F16, 4, {2, 2, 2, 4}, 135168, 64, 0, TF_PROGRAM_NONE, 0},
+		{"weights", TF_BUFFER_CONSTANT, TF_DTYPE_F16, 4, {2, 2, 2, 4}, 135168, 64, 0,
+			TF_PROGRAM_NONE, 0},
 		{"bias", TF_BUFFER_CONSTANT, TF_DTYPE_F32, 1, {4}, 135232, 16, 0, TF_PROGRAM_NONE, 0},
 		{"evictor", TF_BUFFER_WORK, TF_DTYPE_F32, 0, {0}, 139264, 4096, 0, TF_PROGRAM_NONE, 0},
 		{"flags", TF_BUFFER_PROTOCOL, TF_DTYPE_F32, 0, {0}, 36864, 4096, 1, TF_PROGRAM_NONE, 0},
@@ -119,8 +121,9 @@ static void make_members(struct tf_program *out)
 	static const struct {
 		const char *name;
 		uint64_t bytes;
-	} rows[] = {{"constants/weights.r0", 64}, {"constants/weights.r1", 64}, {"constants/weights.r2", 63},
-		{"constants/z-bias", 16}, {"modules/scale.sm_90.cubin", 4096}};
+	} rows[] = {{"constants/weights.r0", 64}, {"constants/weights.r1", 64},
+		{"constants/weights.r2", 63}, {"constants/z-bias", 16},
+		{"modules/scale.sm_90.cubin", 4096}};
 
 	out->members = tf_calloc(LENGTH(rows), sizeof(*out->members));
 	if (!out->members)
@@ -166,10 +169,8 @@ static void make_kernels(struct tf_program *out)
 static void make_launches(struct tf_program *out)
 {
 	static const struct tf_launch launches[] = {
-		{0, {4, 1, 1}, {256, 1, 1}, 0, 0, 0, 4},
-		{0, {4, 1, 1}, {256, 1, 1}, 1024, 48, 4, 3},
-		{1, {1, 2, 3}, {4, 5, 6}, 0, 96, 7, 0},
-		{2, {1, 1, 1}, {1, 1, 1}, 0, 0, 7, 0},
+		{0, {4, 1, 1}, {256, 1, 1}, 0, 0, 0, 4}, {0, {4, 1, 1}, {256, 1, 1}, 1024, 48, 4, 3},
+		{1, {1, 2, 3}, {4, 5, 6}, 0, 96, 7, 0}, {2, {1, 1, 1}, {1, 1, 1}, 0, 0, 7, 0},
 		{3, {7, 1, 1}, {32, 1, 1}, 227 * 1024, 112, 7, 1},
 		{0, {4, 1, 1}, {256, 1, 1}, 0, 48, 8, 5}, /* shares its argument bytes with launch 1 */
 	};
@@ -210,8 +211,8 @@ static void make_graphs(struct tf_program *out)
 		{TF_NODE_EMPTY, TF_PROGRAM_NONE, 0, 0, 0, 0, 0, 0},
 		{TF_NODE_COMM, TF_PROGRAM_NONE, 0, 0, 51332, 51200, 132, 1},
 	};
-	static const struct tf_edge edges1[] = {
-		{0, 1, 1, 1, 0}, {0, 2, 0, 0, 0}, {1, 4, 0, 0, 0}, {2, 4, 0, 0, 7}, {3, 2, 0, 0, 0}, {4, 5, 0, 0, 0}};
+	static const struct tf_edge edges1[] = {{0, 1, 1, 1, 0}, {0, 2, 0, 0, 0}, {1, 4, 0, 0, 0},
+		{2, 4, 0, 0, 7}, {3, 2, 0, 0, 0}, {4, 5, 0, 0, 0}};
 	static const struct tf_node step8[] = {{TF_NODE_KERNEL, 2, 0, 0, 0, 0, 0, 0}};
 	static const struct tf_node startup[] = {
 		{TF_NODE_KERNEL, 5, 0, 0, 0, 0, 0, 0},

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equality of two programs, field by field. Argument bytes are compared launch by launch: where they lie in
- * program.args is the holder's own affair.
+ * Equality of two programs, field by field. Argument bytes are compared launch by launch: where
+ * they lie in program.args is the holder's own affair.
  */
 #include "tests/catalog/sample_program.h"
 
 #include <string.h>
 
 /* Leaves with the text of the first field that differs. */
-#define SAME(x, y, field)                                                                           \
-	do {                                                                                            \
-		if ((x)->field != (y)->field)                                                               \
-			return #x "." #field;                                                                   \
+#define SAME(x, y, field)                                                                          \
+	do {                                                                                           \
+		if ((x)->field != (y)->field)                                                              \
+			return #x "." #field;                                                                  \
 	} while (0)
-#define SAME_TEXT(x, y, field)                                                                      \
-	do {                                                                                            \
-		if (strcmp((x)->field, (y)->field))                                                         \
-			return #x "." #field;                                                                   \
+#define SAME_TEXT(x, y, field)                                                                     \
+	do {                                                                                           \
+		if (strcmp((x)->field, (y)->field))                                                        \
+			return #x "." #field;                                                                  \
 	} while (0)
-#define SAME_BYTES(x, y, field)                                                                     \
-	do {                                                                                            \
-		if (memcmp((x)->field, (y)->field, sizeof((x)->field)))                                     \
-			return #x "." #field;                                                                   \
+#define SAME_BYTES(x, y, field)                                                                    \
+	do {                                                                                           \
+		if (memcmp((x)->field, (y)->field, sizeof((x)->field)))                                    \
+			return #x "." #field;                                                                  \
 	} while (0)
-#define SAME_ROWS(a, b, array, count, fn)                                                           \
-	do {                                                                                            \
-		const char *same_rows_ = NULL;                                                              \
-		SAME(a, b, count);                                                                          \
-		for (uint32_t i_ = 0; i_ < (a)->count && !same_rows_; i_++)                                 \
-			same_rows_ = fn(&(a)->array[i_], &(b)->array[i_]);                                      \
-		if (same_rows_)                                                                             \
-			return same_rows_;                                                                      \
+#define SAME_ROWS(a, b, array, count, fn)                                                          \
+	do {                                                                                           \
+		const char *same_rows_ = NULL;                                                             \
+		SAME(a, b, count);                                                                         \
+		for (uint32_t i_ = 0; i_ < (a)->count && !same_rows_; i_++)                                \
+			same_rows_ = fn(&(a)->array[i_], &(b)->array[i_]);                                     \
+		if (same_rows_)                                                                            \
+			return same_rows_;                                                                     \
 	} while (0)
 
 static const char *same_identity(const struct tf_identity *identity, const struct tf_identity *b)
@@ -128,7 +128,8 @@ static const char *same_kernel(const struct tf_kernel *kernel, const struct tf_k
 	return NULL;
 }
 
-static const char *same_kernel_word(const struct tf_kernel_word *word, const struct tf_kernel_word *b)
+static const char *same_kernel_word(
+	const struct tf_kernel_word *word, const struct tf_kernel_word *b)
 {
 	SAME(word, b, arg_off);
 	SAME(word, b, kind);
@@ -148,7 +149,8 @@ static const char *same_launch(const struct tf_launch *launch, const struct tf_l
 	return NULL;
 }
 
-static const char *same_launch_word(const struct tf_launch_word *word, const struct tf_launch_word *b)
+static const char *same_launch_word(
+	const struct tf_launch_word *word, const struct tf_launch_word *b)
 {
 	SAME(word, b, arg_off);
 	SAME(word, b, kind);
@@ -203,7 +205,7 @@ static const char *same_args(const struct tf_program *a, const struct tf_program
 		uint32_t bytes = a->kernels[a->launches[i].kernel].args_bytes;
 
 		if (bytes && memcmp(a->args.data + a->launches[i].args_off,
-				     b->args.data + b->launches[i].args_off, bytes))
+						 b->args.data + b->launches[i].args_off, bytes))
 			return "launch arguments";
 	}
 	return NULL;

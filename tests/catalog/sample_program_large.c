@@ -37,7 +37,8 @@ static void make_groups(struct tf_program *out)
 	out->candidates = rows(out->candidate_count = SLOTS, sizeof(*out->candidates));
 	out->samples = rows(out->sample_count = SLOTS * 2 * PASSES, sizeof(*out->samples));
 	for (uint32_t i = 0; i < GROUPS; i++) {
-		struct tf_group group = {"", TF_OP_ALL_REDUCE, TF_DTYPE_BF16, BYTES / 2, 1, STEP_TIME, PAIRS};
+		struct tf_group group = {
+			"", TF_OP_ALL_REDUCE, TF_DTYPE_BF16, BYTES / 2, 1, STEP_TIME, PAIRS};
 
 		snprintf(group.name, sizeof(group.name), "layer.%u.exchange", i);
 		out->groups[i] = group;
@@ -63,8 +64,8 @@ static void make_groups(struct tf_program *out)
 
 static void make_buffers(struct tf_program *out)
 {
-	const struct tf_layout layout = {1u << 25, STARTUP + (1u << 22), 0, 8192, 8192, 16384, 73728, 16384,
-		172032, 8192, 180224, 0, EXCHANGE, GROUPS * PAIRS * 2 * BYTES, STARTUP, 1u << 21,
+	const struct tf_layout layout = {1u << 25, STARTUP + (1u << 22), 0, 8192, 8192, 16384, 73728,
+		16384, 172032, 8192, 180224, 0, EXCHANGE, GROUPS * PAIRS * 2 * BYTES, STARTUP, 1u << 21,
 		STARTUP + (1u << 21), 1u << 20};
 
 	out->layout = layout;

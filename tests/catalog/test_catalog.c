@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing and reading: every field, the same bytes, the views that people rely on, parts, and a catalog of full size. */
+/*
+ * Writing and reading: every field, the same bytes, the views that people rely on, parts, and a
+ * catalog of full size.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,10 +209,12 @@ static void database_is_sound(void **state)
 	assert_answer(&image, "PRAGMA foreign_key_check", "");
 	snprintf(version, sizeof(version), "%d\n", TF_CATALOG_APPLICATION_ID);
 	assert_answer(&image, "PRAGMA application_id", version);
-	snprintf(version, sizeof(version), "%d\n", TF_CATALOG_SCHEMA_MAJOR * 1000 + TF_CATALOG_SCHEMA_MINOR);
+	snprintf(
+		version, sizeof(version), "%d\n", TF_CATALOG_SCHEMA_MAJOR * 1000 + TF_CATALOG_SCHEMA_MINOR);
 	assert_answer(&image, "PRAGMA user_version", version);
-	assert_answer(&image, "SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND strict = 0 AND"
-			      " name NOT LIKE 'sqlite%'",
+	assert_answer(&image,
+		"SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND strict = 0 AND"
+		" name NOT LIKE 'sqlite%'",
 		"0\n");
 	tf_bytes_fini(&image);
 }
@@ -219,8 +224,9 @@ static void views_have_their_columns(void **state)
 	static const char columns[] = "SELECT group_concat(name, ', ') FROM pragma_table_xinfo(";
 	static const char *const views[][2] = {
 		{"'identity')", "key, value\n"},
-		{"'picks')", "group_name, op, dtype, bytes, world, capacity, algorithm, writer, threads, ctas,"
-			     " chunk_bytes, median_ns, low_ns, high_ns, reason\n"},
+		{"'picks')",
+			"group_name, op, dtype, bytes, world, capacity, algorithm, writer, threads, ctas,"
+			" chunk_bytes, median_ns, low_ns, high_ns, reason\n"},
 		{"'samples')", "group_name, candidate, pass, stage, ns, capacity\n"},
 		{"'members')", "name, bytes, sha256\n"},
 	};
@@ -284,7 +290,7 @@ static void candidate_names_agree(void **state)
 		char name[TF_CANDIDATE_NAME_BYTES];
 
 		assert_int_equal(tf_bytes_printf(&expected, NULL, "%s\n",
-					 tf_candidate_name(&program.candidates[i].candidate, name)),
+							 tf_candidate_name(&program.candidates[i].candidate, name)),
 			TF_OK);
 	}
 	catalog_image_ask(&image, "SELECT candidate FROM candidates", &answer);
@@ -306,7 +312,8 @@ static void save(const char *path, const struct tf_bytes *image)
 
 static void sqlite_tool_answers(void **state)
 {
-	char folder[] = "/tmp/tf-catalog-XXXXXX", path[64], command[128], found[sizeof(picks) + 16] = "";
+	char folder[] = "/tmp/tf-catalog-XXXXXX", path[64], command[128],
+		 found[sizeof(picks) + 16] = "";
 	struct tf_bytes image;
 	FILE *pipe;
 

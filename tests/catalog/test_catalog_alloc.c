@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short memory anywhere: SQLite's own allocations go through the shim too, so the n-th failure sweeps both. A sweep
- * takes every n at first and then wider steps; each failed call must say no_memory, change nothing and leak nothing.
+ * Short memory anywhere: SQLite's own allocations go through the shim too, so the n-th failure
+ * sweeps both. A sweep takes every n at first and then wider steps; each failed call must say
+ * no_memory, change nothing and leak nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,8 +58,8 @@ static void shim_shutdown(void *unused)
 
 static int route_sqlite(void **state)
 {
-	static const sqlite3_mem_methods methods = {shim_malloc, tf_free, shim_realloc, shim_size, shim_roundup,
-		shim_init, shim_shutdown, NULL};
+	static const sqlite3_mem_methods methods = {shim_malloc, tf_free, shim_realloc, shim_size,
+		shim_roundup, shim_init, shim_shutdown, NULL};
 
 	(void)state;
 	return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) || sqlite3_initialize();
@@ -80,7 +81,10 @@ static uint64_t count_of(enum tf_status (*call)(void *user), void *user)
 	return tf_alloc_count() - before;
 }
 
-/* SQLite goes on without some allocations (caches, growing of hash tables): then the result must be right. */
+/*
+ * SQLite goes on without some allocations (caches, growing of hash tables): then the result must be
+ * right.
+ */
 static void sweep(enum tf_status (*call)(void *user), void *user, uint64_t min_failures)
 {
 	uint64_t count = count_of(call, user), failures = 0, tried = 0;
@@ -132,7 +136,8 @@ static enum tf_status call_read(void *user)
 	struct subject *subject = user;
 	struct tf_program out = {0};
 	struct tf_error err = {0};
-	enum tf_status status = tf_catalog_read(subject->image.data, subject->image.size, ALL, &out, &err);
+	enum tf_status status =
+		tf_catalog_read(subject->image.data, subject->image.size, ALL, &out, &err);
 
 	if (status == TF_E_INVALID)
 		print_message("%s\n", err.text);

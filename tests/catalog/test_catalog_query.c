@@ -37,10 +37,11 @@ static int collect(void *user, int columns, char *const *names, char *const *val
 	int is_first = out->size == 0;
 
 	for (int i = 0; is_first && i < columns; i++)
-		assert_int_equal(tf_bytes_printf(out, NULL, "%s%s", names[i], i + 1 < columns ? "|" : "\n"), TF_OK);
+		assert_int_equal(
+			tf_bytes_printf(out, NULL, "%s%s", names[i], i + 1 < columns ? "|" : "\n"), TF_OK);
 	for (int i = 0; i < columns; i++)
 		assert_int_equal(tf_bytes_printf(out, NULL, "%s%s", values[i] ? values[i] : "(null)",
-					 i + 1 < columns ? "|" : "\n"),
+							 i + 1 < columns ? "|" : "\n"),
 			TF_OK);
 	return 0;
 }
@@ -120,7 +121,8 @@ static void only_one_reading_statement(void **state)
 		enum tf_status status = ask(refused[i][0], &out, &err);
 
 		if (status != TF_E_USAGE || !strstr(err.text, refused[i][1]))
-			fail_msg("%s: %s %d: '%s'", refused[i][0], tf_status_name(status), err.native, err.text);
+			fail_msg(
+				"%s: %s %d: '%s'", refused[i][0], tf_status_name(status), err.native, err.text);
 		assert_int_equal(out.size, 0);
 		tf_bytes_fini(&out);
 	}
@@ -134,11 +136,12 @@ static void deadline_bounds_it(void **state)
 	struct tf_error err = {0};
 
 	(void)state;
-	assert_int_equal(tf_catalog_query(image.data, image.size, endless, tf_deadline_after(20 * TF_NS_PER_MS),
-				 collect, &out, &err),
+	assert_int_equal(tf_catalog_query(image.data, image.size, endless,
+						 tf_deadline_after(20 * TF_NS_PER_MS), collect, &out, &err),
 		TF_E_TIMEOUT);
 	assert_string_equal(err.text, "catalog: query: not done by its deadline");
-	assert_int_equal(tf_catalog_query(image.data, image.size, endless, 0, collect, &out, &err), TF_E_TIMEOUT);
+	assert_int_equal(
+		tf_catalog_query(image.data, image.size, endless, 0, collect, &out, &err), TF_E_TIMEOUT);
 	tf_bytes_fini(&out);
 }
 
@@ -154,19 +157,23 @@ static void receiver_may_end_it(void **state)
 	int rows = 0;
 
 	(void)state;
-	assert_int_equal(tf_catalog_query(image.data, image.size, "SELECT * FROM samples", TF_DEADLINE_NEVER,
-				 stop_at_second, &rows, &err),
+	assert_int_equal(tf_catalog_query(image.data, image.size, "SELECT * FROM samples",
+						 TF_DEADLINE_NEVER, stop_at_second, &rows, &err),
 		TF_E_ABORTED);
 	assert_int_equal(rows, 2);
 }
 
-/* Views run here, but they are only SQL: a hostile one can do no more than the user's own statement. */
+/*
+ * Views run here, but they are only SQL: a hostile one can do no more than the user's own
+ * statement.
+ */
 static void hostile_views_are_bounded(void **state)
 {
 	static const char *const hostile[] = {
 		"DROP VIEW picks; CREATE VIEW picks AS SELECT load_extension('x')",
 		"DROP VIEW picks; CREATE VIEW picks AS SELECT hex(zeroblob(900000000))",
-		"DROP VIEW picks; CREATE VIEW picks AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n)"
+		"DROP VIEW picks; CREATE VIEW picks AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT "
+		"i + 1 FROM n)"
 		" SELECT count(*) FROM n",
 		"DROP VIEW picks; CREATE VIEW picks AS SELECT * FROM picks",
 		"DROP VIEW picks; CREATE VIEW picks AS SELECT file FROM pragma_database_list",
@@ -178,9 +185,8 @@ static void hostile_views_are_bounded(void **state)
 		struct tf_error err = {0};
 
 		assert_int_equal(catalog_image_edit(&image, hostile[i], &edited), 0);
-		assert_int_not_equal(
-			tf_catalog_query(edited.data, edited.size, "SELECT * FROM picks",
-				tf_deadline_after(50 * TF_NS_PER_MS), collect, &out, &err),
+		assert_int_not_equal(tf_catalog_query(edited.data, edited.size, "SELECT * FROM picks",
+								 tf_deadline_after(50 * TF_NS_PER_MS), collect, &out, &err),
 			TF_OK);
 		assert_int_equal(out.size, 0);
 		tf_bytes_fini(&edited);

@@ -21,7 +21,8 @@ static void identity_stays_ordered(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_int_equal(tf_program_set_identity(&program, keys[i], i == 4 ? "new" : "old", &err), TF_OK);
+		assert_int_equal(
+			tf_program_set_identity(&program, keys[i], i == 4 ? "new" : "old", &err), TF_OK);
 	assert_int_equal(program.identity_count, 5);
 	for (uint32_t i = 1; i < program.identity_count; i++)
 		assert_true(strcmp(program.identity[i - 1].key, program.identity[i].key) < 0);
@@ -99,7 +100,8 @@ static void kinds_have_names(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(tf_candidate_state_parse(tf_candidate_state_name((enum tf_candidate_state)i)), i);
+		assert_int_equal(
+			tf_candidate_state_parse(tf_candidate_state_name((enum tf_candidate_state)i)), i);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(tf_buffer_role_parse(tf_buffer_role_name((enum tf_buffer_role)i)), i);
 	for (int i = 0; i < 2; i++) {
@@ -118,11 +120,12 @@ static void kinds_have_names(void **state)
 static void texts_are_judged(void **state)
 {
 	static const char *const names[] = {"a", "A.b_c-9", "..", NULL};
-	static const char *const not_names[] = {"", "a b", "a/b", "\xc3\xa9", "a\n", NULL};
-	static const char *const paths[] = {"a", "a/b.c", "a/..b/c", "...", NULL};
+	static const char *const not_names[] = {"", "a+b", "a b", "a/b", "\xc3\xa9", "a\n", NULL};
+	static const char *const paths[] = {"a", "a/b.c", "a/..b/c", "...", "c++/x+y", NULL};
 	static const char *const not_paths[] = {
 		"", "/a", "a/", "a//b", ".", "..", "a/../b", "a/.", "a b", "a\\b", NULL};
-	static const char *const plain[] = {"", "a \xc2\xb5s", "\xf0\x9f\x98\x80", "\xef\xbf\xbf", NULL};
+	static const char *const plain[] = {
+		"", "a \xc2\xb5s", "\xf0\x9f\x98\x80", "\xef\xbf\xbf", NULL};
 	static const char *const not_plain[] = {"\t", "a\x1b[31m", "\x7f", "\xc0\x80", "\xed\xa0\x80",
 		"\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xff", "\xe0\x80\xaf", "\xf5\x80\x80\x80", NULL};
 

@@ -60,32 +60,29 @@ static void copy_nodes(struct tf_exec *exec, const struct tf_exec_node *nodes)
 	}
 }
 
-static enum tf_status allocate(
-	uint32_t node_count, size_t args_bytes, struct tf_exec **out, struct tf_error *err)
+/* NULL where memory is short. */
+static struct tf_exec *allocate(uint32_t node_count, size_t args_bytes)
 {
 	struct tf_exec *exec = tf_calloc(1, sizeof(*exec));
 
 	if (!exec)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a graph");
+		return NULL;
 	exec->node_count = node_count;
 	exec->nodes = tf_calloc(node_count, sizeof(*exec->nodes));
 	exec->index = tf_calloc(node_count, sizeof(*exec->index));
 	exec->args = tf_calloc(args_bytes, 1);
-	if (!exec->nodes || !exec->index || !exec->args) {
-		tf_host_graph_destroy(exec);
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes with %zu argument bytes",
-			node_count, args_bytes);
-	}
-	*out = exec;
-	return TF_OK;
+	if (exec->nodes && exec->index && exec->args)
+		return exec;
+	tf_host_graph_destroy(exec);
+	return NULL;
 }
 
 enum tf_status tf_host_graph_build(struct tf_device *device, const struct tf_exec_node *nodes,
 	uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
 	struct tf_exec **out, struct tf_error *err)
 {
-	struct tf_exec *exec = NULL;
 	enum tf_status status;
+	struct tf_exec *exec;
 	size_t args_bytes;
 
 	(void)device;
@@ -93,7 +90,10 @@ enum tf_status tf_host_graph_build(struct tf_device *device, const struct tf_exe
 		return TF_FAIL(err, TF_E_LIMIT, "%u nodes and %u edges, at most %u and %u", node_count,
 			edge_count, TF_EXEC_NODES_MAX, TF_EXEC_EDGES_MAX);
 	TF_TRY(check_nodes(nodes, node_count, &args_bytes, err));
-	TF_TRY(allocate(node_count, args_bytes, &exec, err));
+	exec = allocate(node_count, args_bytes);
+	if (!exec)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes with %zu argument bytes",
+			node_count, args_bytes);
 	status = tf_host_order(node_count, edges, edge_count, exec->index, err);
 	if (status != TF_OK) {
 		tf_host_graph_destroy(exec);

@@ -176,6 +176,7 @@ static enum tf_status create_window(const uint8_t *token, uint64_t base, uint64_
 	window->stride = stride;
 	window->world = world;
 	window->owner = getpid();
+	window->references = 1;
 	window->next = registry;
 	registry = window;
 	*out = window;
@@ -205,13 +206,14 @@ enum tf_status tf_host_window_open(struct tf_device *device,
 	TF_TRY(check_shape(base, stride, world, err));
 	pthread_mutex_lock(&registry_lock);
 	window = find_window(token);
-	if (window)
+	if (window) {
 		status = check_same(window, base, stride, world, err);
-	else
-		status = create_window(token, base, stride, world, &window, err);
-	if (status == TF_OK) {
-		window->references++;
-		*out = window;
+		if (status == TF_OK) {
+			window->references++;
+			*out = window;
+		}
+	} else {
+		status = create_window(token, base, stride, world, out, err);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return status;
