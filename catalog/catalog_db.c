@@ -19,6 +19,7 @@
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
 #include "catalog/program_limits.h"
+#include "catalog/program_names.h"
 
 /*
  * Offsets in the header of an SQLite file (sqlite.org/fileformat2.html, section 1.3); fields are
@@ -221,8 +222,8 @@ static enum tf_status open_image(struct tf_catalog_db *db, const void *bytes, si
 
 	TF_TRY(TF_SQL(db->handle, err, sqlite3_open_v2(":memory:", &db->handle, flags, NULL)));
 	TF_TRY(harden(db->handle, access, err));
-	code = sqlite3_deserialize(
-		db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY);
+	code =
+		sqlite3_deserialize(db->handle, "main", image, length, length, SQLITE_DESERIALIZE_READONLY);
 	/* its inner statement reads no page, so it can lack nothing but memory */
 	if (code == SQLITE_ERROR)
 		code = SQLITE_NOMEM;
@@ -303,8 +304,8 @@ static enum tf_status refuse_generated(sqlite3 *db, const char *table, struct tf
 	while (status == TF_OK && (code = sqlite3_step(stmt)) != SQLITE_DONE) {
 		status = TF_SQL(db, err, code);
 		if (status == TF_OK && sqlite3_column_int(stmt, 6) != 0)
-			status = TF_FAIL(err, TF_E_INVALID, "table '%s' has a generated column '%.64s'", table,
-				(const char *)sqlite3_column_text(stmt, 1));
+			status = TF_FAIL(err, TF_E_INVALID, "table '%s' has a generated column '%s'", table,
+				tf_text_shown((const char *)sqlite3_column_text(stmt, 1), TF_NAME_BYTES));
 	}
 	sqlite3_finalize(stmt);
 	return status;

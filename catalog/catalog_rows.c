@@ -187,8 +187,7 @@ int tf_rows_enum(struct tf_rows *rows, int column, int (*parse)(const char *name
 	value = parse(text);
 	if (value < 0) {
 		tf_rows_fail(rows, TF_E_INVALID, "%s '%s' is unknown to this build",
-			sqlite3_column_name(rows->stmt, column),
-			tf_text_is_plain(text, size + 1) ? text : "(unprintable)");
+			sqlite3_column_name(rows->stmt, column), tf_text_shown(text, size + 1));
 		return 0;
 	}
 	return value;

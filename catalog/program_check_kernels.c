@@ -120,16 +120,16 @@ enum tf_status tf_check_kernels(const struct tf_check *check, struct tf_error *e
 	for (uint32_t i = 0; i < p->module_count; i++) {
 		status = check_module(p, &p->modules[i], err);
 		if (status != TF_OK) {
-			tf_error_prefix(
-				err, "module %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1, p->modules[i].name);
+			tf_error_prefix(err, "module %" PRIu32 " '%s'", i,
+				tf_text_shown(p->modules[i].name, TF_NAME_BYTES));
 			return status;
 		}
 	}
 	for (uint32_t i = 0; i < p->kernel_count; i++) {
 		status = check_kernel(p, &p->kernels[i], err);
 		if (status != TF_OK) {
-			tf_error_prefix(
-				err, "kernel %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1, p->kernels[i].name);
+			tf_error_prefix(err, "kernel %" PRIu32 " '%s'", i,
+				tf_text_shown(p->kernels[i].name, TF_NAME_BYTES));
 			return status;
 		}
 	}

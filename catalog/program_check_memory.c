@@ -262,8 +262,8 @@ enum tf_status tf_check_buffers(struct tf_check *check, struct tf_error *err)
 		enum tf_status status = check_buffer(program, &program->buffers[i], err);
 
 		if (status != TF_OK) {
-			tf_error_prefix(
-				err, "buffer %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1, program->buffers[i].name);
+			tf_error_prefix(err, "buffer %" PRIu32 " '%s'", i,
+				tf_text_shown(program->buffers[i].name, TF_NAME_BYTES));
 			return status;
 		}
 	}

@@ -193,7 +193,8 @@ enum tf_status tf_check_groups(const struct tf_check *check, struct tf_error *er
 			status = TF_FAIL(err, TF_E_INVALID, "capacity %" PRIu32 " comes after %" PRIu32,
 				group->capacity, group[-1].capacity);
 		if (status != TF_OK) {
-			tf_error_prefix(err, "group %" PRIu32 " '%.*s'", i, TF_NAME_BYTES - 1, group->name);
+			tf_error_prefix(
+				err, "group %" PRIu32 " '%s'", i, tf_text_shown(group->name, TF_NAME_BYTES));
 			return status;
 		}
 	}

@@ -15,7 +15,7 @@ extern "C" {
 #define TF_IDENTITY_MAX       1024  /* rows; a few dozen are in use */
 #define TF_IDENTITY_VALUE_MAX 65536 /* bytes; the longest is a link matrix or a list of shapes */
 
-#define TF_GROUPS_MAX       4096 /* a large workload has 81 groups at 16 capacities: 1,296 */
+#define TF_GROUPS_MAX       4096  /* a large workload has 81 groups at 16 capacities: 1,296 */
 #define TF_ROWS_MAX         65536 /* of a capacity; prefill chunks have up to 32,768 */
 #define TF_ROW_ELEMENTS_MAX (UINT64_C(1) << 24) /* a vocabulary has fewer than 2^20 */
 #define TF_TIMES_MAX        65536               /* calls of one group in a step */
@@ -30,9 +30,8 @@ extern "C" {
 #define TF_BLOCK_Z_MAX      64
 #define TF_CHUNK_MAX        (UINT64_C(1) << 40) /* bytes; no message is longer than a segment */
 
-#define TF_SEGMENT_MAX                                                                             \
-	(UINT64_C(1) << 42) /* bytes of a segment; eight of them fit a 47-bit address space */
-#define TF_STRIDE_MAX (UINT64_C(1) << 43)
+#define TF_SEGMENT_MAX (UINT64_C(1) << 42) /* bytes; eight fit a 47-bit address space */
+#define TF_STRIDE_MAX  (UINT64_C(1) << 43)
 
 #define TF_BUFFERS_MAX   (1u << 18)                /* 4,096 groups with 32 pairs of operands */
 #define TF_CONSTANTS_MAX (1u << 18)                /* 8 ranks of 32,768 tensors */
@@ -46,14 +45,13 @@ extern "C" {
 #define TF_LAUNCHES_MAX     (1u << 22)          /* at most one a node */
 #define TF_LAUNCH_WORDS_MAX (1u << 26)          /* 16 a launch */
 #define TF_ARGS_MAX         (UINT64_C(1) << 30) /* bytes of all launches */
-#define TF_SHARED_MAX       (1u << 20) /* bytes a CTA; devices have less than 256 KiB */
+#define TF_SHARED_MAX       (1u << 20)          /* bytes a CTA; devices have less than 256 KiB */
 
-#define TF_GRAPHS_MAX 257 /* 256 capacities and the startup graph */
-#define TF_NODES_MAX                                                                               \
-	(1u << 22) /* of all graphs: 4,194,304; a startup graph of 81 groups has about 61,000 */
-#define TF_EDGES_MAX (1u << 24) /* of all graphs */
+#define TF_GRAPHS_MAX 257        /* 256 capacities and the startup graph */
+#define TF_NODES_MAX  (1u << 22) /* of all graphs; tuning 81 groups takes about 61,000 */
+#define TF_EDGES_MAX  (1u << 24) /* of all graphs */
 
-#define TF_CATALOG_BYTES_MAX (UINT64_C(1) << 30) /* the tables above, full, stay below it */
+#define TF_CATALOG_BYTES_MAX (UINT64_C(1) << 30) /* 250 times the catalog of 81 groups */
 
 #ifdef __cplusplus
 }

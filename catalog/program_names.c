@@ -170,3 +170,8 @@ int tf_text_is_plain(const char *text, size_t array_bytes)
 	}
 	return 1;
 }
+
+const char *tf_text_shown(const char *text, size_t array_bytes)
+{
+	return text && tf_text_is_plain(text, array_bytes) ? text : "(unprintable)";
+}

@@ -49,6 +49,11 @@ int tf_text_is_path(const char *text, size_t array_bytes);
  */
 int tf_text_is_plain(const char *text, size_t array_bytes);
 
+/*
+ * `text` if it is plain, else "(unprintable)": what a message may carry to a terminal. Takes NULL.
+ */
+const char *tf_text_shown(const char *text, size_t array_bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prepare/diff_verb.h"
 #include "prepare/export_verb.h"
+#include "prepare/inspect_verb.h"
 #include "prepare/tfprep_tool.h"
 #include "prepare/topology_verb.h"
+#include "prepare/verify_verb.h"
 
 #ifndef TF_VERSION
 #error "TF_VERSION is set by the build"
@@ -20,6 +23,9 @@ static const struct verb_entry entries[] = {
 	{&tf_export_verb_table, tf_export_verb},
 	{&tf_tune_verb_table, tf_tune_verb},
 	{&tf_topology_verb_table, tf_topology_verb},
+	{&tf_inspect_verb_table, tf_inspect_verb},
+	{&tf_verify_verb_table, tf_verify_verb},
+	{&tf_diff_verb_table, tf_diff_verb},
 };
 
 #define VERB_COUNT (sizeof(entries) / sizeof(entries[0]))

@@ -140,15 +140,20 @@ static enum tf_status open_session(const char *path, const struct tfrun_options 
 		.strict = options->strict,
 		.probe = 1,
 	};
-	struct tfrun_session *session = tf_calloc(1, sizeof(*session));
 	int64_t begin = tf_now_ns();
+	struct tfrun_session *session;
+	struct tf_link *link = NULL;
 	enum tf_status status;
 
-	if (!session)
+	/* First of all, so that the caller's descriptors are taken whatever follows. */
+	TF_TRY(connect_link(options, &link, err));
+	session = tf_calloc(1, sizeof(*session));
+	if (!session) {
+		tf_link_close(link);
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a session");
-	status = connect_link(options, &session->link, err);
-	if (status == TF_OK)
-		status = tf_session_open(&inner, session->link, &session->inner, err);
+	}
+	session->link = link;
+	status = tf_session_open(&inner, session->link, &session->inner, err);
 	if (status != TF_OK) {
 		tfrun_close(session);
 		return status;

@@ -232,17 +232,21 @@ enum tf_status tf_tune(struct tf_bench_rank *rank, uint32_t *out_aggregate,
 	struct startup_view view;
 	int64_t begin = tf_now_ns();
 
+	*out_aggregate = TF_STARTUP_PENDING;
 	TF_TRY(tf_verify_candidates(rank, err));
 	out_times->verify_ns = tf_now_ns() - begin;
 	TF_TRY(keep_one_candidate(rank->program, err));
+	*out_aggregate = TF_STARTUP_FAULT;
 	TF_TRY(capture_and_sample(rank, out_times, err));
 	view = view_of(rank);
-	*out_aggregate = view.header->aggregate;
-	if (view.header->aggregate != TF_STARTUP_OK)
+	if (view.header->aggregate != TF_STARTUP_OK) {
+		*out_aggregate = view.header->aggregate;
 		return TF_FAIL(err, TF_E_INVALID, "the startup graph ended with aggregate status %u",
 			view.header->aggregate);
+	}
 	TF_TRY(agree(rank, &view, err));
 	TF_TRY(collect_samples(rank->program, &view, err));
 	collect_picks(rank->program, &view);
+	*out_aggregate = TF_STARTUP_OK;
 	return TF_OK;
 }

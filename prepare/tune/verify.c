@@ -6,6 +6,8 @@
  *    all abort words. The earliest slot that faulted anywhere is struck, the protocol memory is
  *    reset, and the round goes on behind it.
  * 3. Outputs are overwritten before each run, so bytes of an earlier candidate cannot pass.
+ * 4. The ranks meet before each candidate: a rank that takes no part in one cannot be at the next
+ *    and send there what passes for its part here.
  */
 #include "prepare/tune/verify.h"
 
@@ -17,6 +19,7 @@
 #include "ladders/ladder.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
+#include "runtime/collective/startup.h"
 
 #define POISON_BYTE 0xa5
 #define VERIFY_SEED UINT64_C(0x7466707265700002)
@@ -103,6 +106,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 	struct tf_error fault = {0};
 
 	TF_TRY(rank->ops->stream_set(rank->stream, output, POISON_BYTE, operands->output_bytes, err));
+	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, err));
 	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
 	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) !=
 			TF_OK ||
@@ -155,6 +159,23 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 	return faulted + 1;
 }
 
+/*
+ * All candidates from `from` on, until one faults. A failure of this rank's own ends its peers'
+ * waits.
+ */
+static void run_round(struct tf_bench_rank *rank, uint32_t from, uint32_t end,
+	struct operands *operands, struct round_record *record, struct tf_error *err)
+{
+	for (uint32_t slot = from; slot < end && record->faulted_slot == TF_PROGRAM_NONE; slot++) {
+		if (rank->program->candidates[slot].state == TF_CANDIDATE_STRUCK ||
+			run_one(rank, slot, operands, record, err) == TF_OK)
+			continue;
+		tf_collective_abort(
+			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+		return;
+	}
+}
+
 static enum tf_status verify_group(struct tf_bench_rank *rank, uint32_t first, uint32_t end,
 	enum tf_fill fill, struct tf_error *err)
 {
@@ -174,13 +195,11 @@ static enum tf_status verify_group(struct tf_bench_rank *rank, uint32_t first, u
 	while (status == TF_OK && from < end) {
 		struct round_record mine = {.faulted_slot = TF_PROGRAM_NONE};
 
-		for (uint32_t slot = from; slot < end && mine.faulted_slot == TF_PROGRAM_NONE; slot++) {
-			if (program->candidates[slot].state == TF_CANDIDATE_STRUCK)
-				continue;
-			TF_TRY(run_one(rank, slot, &operands, &mine, err));
-		}
-		status = tf_link_exchange_fixed(
-			rank->link, &mine, sizeof(mine), records, tf_deadline_after(6 * rank->timeout_ns), err);
+		run_round(rank, from, end, &operands, &mine, &local);
+		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(6 * rank->timeout_ns), err);
+		if (status == TF_OK)
+			status = tf_link_exchange_fixed(rank->link, &mine, sizeof(mine), records,
+				tf_deadline_after(rank->timeout_ns), err);
 		if (status != TF_OK)
 			break;
 		from = judge(program, records, rank->window.world, from, end);
@@ -197,6 +216,7 @@ enum tf_status tf_verify_candidates(struct tf_bench_rank *rank, struct tf_error 
 	struct tf_program *program = rank->program;
 	uint32_t first = 0;
 
+	tf_startup_prepare(tf_rank_window_at(&rank->window, 0, program->layout.startup_off), program);
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		uint32_t end = first;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rendezvous: each rank stores its epoch on its line at every peer (release), then waits for every peer's line at home
- * (acquire). One set of lines is enough: a peer may be one barrier ahead, never two, and arrival is "not older".
+ * The rendezvous: each rank stores its epoch on its line at every peer (release), then waits for
+ * every peer's line at home (acquire). One set of lines is enough: a peer may be one barrier
+ * ahead, never two, and arrival is "not older".
  */
 #include "runtime/collective/barrier.h"
 

@@ -12,9 +12,10 @@ extern "C" {
 #endif
 
 /*
- * Returns 0 once every rank has called it as often as this one, and what they wrote before is visible. Else the code of the
- * fault, which is recorded under `group` (bounded by timeout_ns, ended by the abort word); the code of an earlier fault at once.
- * control[k] is the segment of rank (rank + k) mod world.
+ * Returns 0 once every rank has called it as often as this one, and what they wrote before is
+ * visible. Else the code of the fault, which is recorded under `group` (bounded by timeout_ns,
+ * ended by the abort word); the code of an earlier fault at once. control[k] is the segment of
+ * rank (rank + k) mod world.
  */
 int tf_barrier(
 	struct tf_control *const control[TF_WORLD_MAX], uint32_t rank, uint32_t world, uint32_t group);

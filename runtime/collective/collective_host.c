@@ -2,8 +2,9 @@
 /*
  * Host bodies of the collectives: each is put together from exchanges (exchange.h).
  *
- * A body returns at once where the mask is off or the rank already has a fault; neither touches an epoch, and both hold on all
- * ranks alike (the fault through the abort word). It checks its arguments before it stores anything into a peer.
+ * A body returns at once where the mask is off or the rank already has a fault; neither touches
+ * an epoch, and both hold on all ranks alike (the fault through the abort word). It checks its
+ * arguments before it stores anything into a peer.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -147,8 +148,8 @@ static void exchange_init(struct tf_exchange *x, const struct tf_collective_args
 		x->segment[tf_exchange_peer(x, k)] = (uint8_t *)args->control[k];
 }
 
-void tf_collective_host_run(
-	const struct tf_collective_args *args, enum tf_op op, enum tf_algorithm algorithm, enum tf_writer writer)
+void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer)
 {
 	struct tf_control *own = args->control[0];
 	const struct tf_writer_ops *ops = tf_writer_ops_of(writer);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiving half of every host body: fetch block by block, then sum or copy while the block is in cache.
+ * The receiving half of every host body: fetch block by block, then sum or copy while the block
+ * is in cache.
  *
- * Why it cannot deadlock: a rank waits only for what its peers send before they wait for anything later (a writer that
- * sends while it receives keeps that rule itself, writer_queued.c).
+ * Why it cannot deadlock: a rank waits only for what its peers send before they wait for anything
+ * later (a writer that sends while it receives keeps that rule itself, writer_queued.c).
  */
 #include "runtime/collective/exchange.h"
 
@@ -54,8 +55,8 @@ void tf_exchange_flag(const struct tf_exchange *x, uint32_t to, uint32_t cta)
 	uint64_t begin, end;
 
 	if (tf_exchange_part(x->send_bytes[to], x->ctas, cta, &begin, &end))
-		__atomic_store_n(&tf_exchange_flags(x, to)->arrive[x->rank][cta], x->waiter.epoch,
-			__ATOMIC_RELEASE);
+		__atomic_store_n(
+			&tf_exchange_flags(x, to)->arrive[x->rank][cta], x->waiter.epoch, __ATOMIC_RELEASE);
 }
 
 int tf_exchange_wait_arrive(const struct tf_exchange *x, uint32_t source, uint32_t cta)
@@ -75,8 +76,7 @@ void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, s
 		uint8_t *mine = flags + flags_member_off + x->rank * source_bytes;
 
 		for (uint32_t i = 0; i < count; i++)
-			__atomic_store_n(
-				(uint32_t *)(void *)(mine + i * step_bytes), last, __ATOMIC_RELAXED);
+			__atomic_store_n((uint32_t *)(void *)(mine + i * step_bytes), last, __ATOMIC_RELAXED);
 	}
 }
 

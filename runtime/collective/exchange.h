@@ -2,16 +2,19 @@
 /*
  * One exchange: the part of a host body that one epoch of its family covers.
  *
- * Each rank sends a range of its bytes to every peer and consumes a range of every rank: it copies each to its place, or
- * sums all of them (ranks 0..world-1, FP32, one rounding). Every collective is one or two exchanges:
+ * Each rank sends a range of its bytes to every peer and consumes a range of every rank: it
+ * copies each to its place, or sums all of them (ranks 0..world-1, FP32, one rounding). Every
+ * collective is one or two exchanges:
  *   all_gather      the same range to all, copied
  *   reduce_scatter  shard d to rank d, summed
- *   all_reduce      one_shot: the same range to all, summed; two_shot: shards summed, then each sum to all, copied
+ *   all_reduce      one_shot: the same range to all, summed; two_shot: shards summed, then each
+ *   sum to all, copied
  * A writer says how a range travels (struct tf_writer_ops); exchange.c consumes.
  *
- * CTAs. CTA c of a rank owns the c-th part of every range, cut at multiples of 16 bytes; the host runs the CTAs of a
- * rank one after another, first all sends, then all receives. CTA 0 also stands for an empty range: each rank sends at least one
- * word or flag to every peer in every exchange, and that is what makes two slots enough without a barrier.
+ * CTAs. CTA c of a rank owns the c-th part of every range, cut at multiples of 16 bytes; the host
+ * runs the CTAs of a rank one after another, first all sends, then all receives. CTA 0 also
+ * stands for an empty range: each rank sends at least one word or flag to every peer in every
+ * exchange, and that is what makes two slots enough without a barrier.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_EXCHANGE_H
 #define TF_RUNTIME_COLLECTIVE_EXCHANGE_H
@@ -27,7 +30,8 @@
 extern "C" {
 #endif
 
-#define TF_PART_ALIGN 16 /* CTAs and blocks start at multiples of it: a whole ll line, any element */
+/* CTAs and blocks start at multiples of it: a whole ll line, any element */
+#define TF_PART_ALIGN 16
 
 enum tf_placing {
 	TF_PLACE_STAGED = 0, /* through the peer's protocol memory */
@@ -44,31 +48,33 @@ struct tf_exchange {
 	uint8_t *segment[TF_WORLD_MAX]; /* by absolute rank */
 	uint32_t rank, world, ctas;
 	enum tf_dtype dtype;
-	int sum;                        /* else copy */
-	int forward;                    /* sum: store the sums into every peer's output as well */
-	enum tf_placing placing;        /* copy */
-	const uint8_t *input;           /* what is sent: input + send_off[d], send_bytes[d] to rank d */
-	uint8_t *output;                /* rank s's range goes to output + recv_off[s]; sum: to output */
+	int sum;                 /* else copy */
+	int forward;             /* sum: store the sums into every peer's output as well */
+	enum tf_placing placing; /* copy */
+	const uint8_t *input;    /* what is sent: input + send_off[d], send_bytes[d] to rank d */
+	uint8_t *output;         /* rank s's range goes to output + recv_off[s]; sum: to output */
 	uint64_t send_off[TF_WORLD_MAX], send_bytes[TF_WORLD_MAX];
 	uint64_t recv_off[TF_WORLD_MAX], recv_bytes[TF_WORLD_MAX]; /* sum: all equal */
-	uint64_t longest_bytes;         /* of any range of any rank: every rank knows the same */
-	uint64_t block_bytes;           /* of one fetch */
+	uint64_t longest_bytes;            /* of any range of any rank: every rank knows the same */
+	uint64_t block_bytes;              /* of one fetch */
 	uint64_t chunk_bytes, sent_chunks; /* queued */
 };
 
 struct tf_writer_ops {
 	enum tf_family family;
-	uint64_t block_bytes; /* of one fetch, a multiple of TF_PART_ALIGN; `send` may set x->block_bytes */
-	int straight;         /* the second exchange of two_shot may store into peers' outputs */
-	int forwards;         /* ... and does so while it sums */
-	int single;           /* two_shot is one exchange: `finish` proves the peers' arrival as well */
+	/* Of one fetch, a multiple of TF_PART_ALIGN; `send` may set x->block_bytes. */
+	uint64_t block_bytes;
+	int straight; /* the second exchange of two_shot may store into peers' outputs */
+	int forwards; /* ... and does so while it sums */
+	int single;   /* two_shot is one exchange: `finish` proves the peers' arrival as well */
 	/* Bytes a (slot, source) for a range of `bytes`. */
 	uint64_t (*lane_bytes)(uint64_t bytes);
 	/* Sends what can be sent without waiting. */
 	void (*send)(struct tf_exchange *x);
 	/*
-	 * Waits for bytes [off, off + bytes) of source's range, a part of CTA `cta`; `bytes` is 0 where the range is empty. Returns where
-	 * they lie: `scratch`, if it had to be unpacked, or shared memory. NULL: a fault, recorded.
+	 * Waits for bytes [off, off + bytes) of source's range, a part of CTA `cta`; `bytes` is 0
+	 * where the range is empty. Returns where they lie: `scratch`, if it had to be unpacked, or
+	 * shared memory. NULL: a fault, recorded.
 	 */
 	const uint8_t *(*fetch)(struct tf_exchange *x, uint32_t cta, uint32_t source, uint64_t off,
 		uint64_t bytes, uint8_t *scratch);
@@ -85,7 +91,10 @@ extern const struct tf_writer_ops tf_writer_ll_ops, tf_writer_sentinel_ops, tf_w
 /* Runs one exchange and advances the family's epoch. 0, or the fault's code. */
 int tf_exchange_run(struct tf_exchange *x);
 
-/* The part of a range that CTA `cta` owns: [*begin, *end). Returns whether it takes part (CTA 0 always does). */
+/*
+ * The part of a range that CTA `cta` owns: [*begin, *end). Returns whether it takes part (CTA 0
+ * always does).
+ */
 int tf_exchange_part(uint64_t bytes, uint32_t ctas, uint32_t cta, uint64_t *begin, uint64_t *end);
 
 static inline uint32_t tf_exchange_peer(const struct tf_exchange *x, uint32_t k)

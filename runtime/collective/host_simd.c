@@ -138,7 +138,10 @@ static int has_f16c(void)
 }
 #endif
 
-/* Under ThreadSanitizer only the portable loops run: it cannot see that vector accesses keep words whole. */
+/*
+ * Under ThreadSanitizer only the portable loops run: it cannot see that vector accesses keep
+ * words whole.
+ */
 const struct tf_host_simd *tf_host_simd_nth(unsigned i)
 {
 #if defined(__x86_64__) && !defined(TF_THREAD_SANITIZER)

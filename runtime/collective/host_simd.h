@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inner loops of the host bodies, once portable and once for each vector extension; the best that this CPU has is chosen
- * at run time. All give the same bits.
+ * The inner loops of the host bodies, once portable and once for each vector extension; the best
+ * that this CPU has is chosen at run time. All give the same bits.
  *
- * Vector loads and stores of protocol words rely on the CPU keeping each aligned 8 bytes whole, which every CPU with AVX does.
+ * Vector loads and stores of protocol words rely on the CPU keeping each aligned 8 bytes whole,
+ * which every CPU with AVX does.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_HOST_SIMD_H
 #define TF_RUNTIME_COLLECTIVE_HOST_SIMD_H
@@ -24,13 +25,19 @@ extern "C" {
 
 struct tf_host_simd {
 	const char *name;
-	/* out[i] = round(from[0][i] + ... + from[world - 1][i]), in this order, FP32; no alignment needed. */
+	/*
+	 * out[i] = round(from[0][i] + ... + from[world - 1][i]), in this order, FP32; no alignment
+	 * needed.
+	 */
 	void (*sum[TF_DTYPE_COUNT])(void *out, const void *const *from, uint32_t world, size_t count);
 	/* ll: word i of `from` becomes {word, epoch} at to[i]; `to` is 8-byte aligned. */
 	void (*ll_pack)(uint64_t *to, const void *from, size_t words, uint32_t epoch);
 	/* The first words that carry `epoch`, stored to `to`; returns how many. */
 	size_t (*ll_unpack)(void *to, const uint64_t *from, size_t words, uint32_t epoch);
-	/* Copies words; a sentinel word stays (keep) or becomes the other NaN. Returns whether there was one. */
+	/*
+	 * Copies words; a sentinel word stays (keep) or becomes the other NaN. Returns whether there
+	 * was one.
+	 */
 	int (*sentinel_pack)(uint32_t *to, const void *from, size_t words, int keep);
 	/* How many words at the start are not the sentinel. */
 	size_t (*sentinel_scan)(const uint32_t *from, size_t words);

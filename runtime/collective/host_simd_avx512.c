@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inner loops with AVX-512F, sixteen FP32 lanes at a time; what is left goes through the portable ones. */
+/*
+ * The inner loops with AVX-512F, sixteen FP32 lanes at a time; what is left goes through the
+ * portable ones.
+ */
 #include "runtime/collective/host_simd.h"
 
 #if defined(__x86_64__)

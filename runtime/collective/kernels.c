@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of kernels, one function a row for the host's built-in module, and the registration of them all. */
+/*
+ * The table of kernels, one function a row for the host's built-in module, and the registration
+ * of them all.
+ */
 #include "runtime/collective/kernels.h"
 
 #include <pthread.h>
@@ -9,7 +12,8 @@
 #include "runtime/collective/startup.h"
 #include "runtime/collective/startup_host.h"
 
-#define LAYOUT_VERSION 1 /* raise it when the layout of slots or flags changes and no size below does */
+/* Raise it when the layout of slots or flags changes and no size in the ABI's text does. */
+#define LAYOUT_VERSION 1
 
 /* X(op, algorithm, writer, OP, ALGORITHM, WRITER) */
 #define WRITERS(X, op, algorithm, OP, ALGORITHM)                                                   \
@@ -41,11 +45,15 @@ static const struct tf_collective_kernel kernels[] = {KERNELS(KERNEL_ROW)};
 #define HOST_ROW(op, algorithm, writer, OP, ALGORITHM, WRITER)                                     \
 	{#op "_" #algorithm "_" #writer, op##_##algorithm##_##writer,                                  \
 		sizeof(struct tf_collective_args)},
-static const struct tf_host_kernel host_kernels[] = {KERNELS(HOST_ROW)
+/* clang-format off */
+static const struct tf_host_kernel host_kernels[] = {
 	{"pass_begin", tf_host_pass_begin, sizeof(struct tf_startup_args)},
 	{"sample_begin", tf_host_sample_begin, sizeof(struct tf_startup_args)},
 	{"sample_end", tf_host_sample_end, sizeof(struct tf_startup_args)},
-	{"select", tf_host_select, sizeof(struct tf_startup_args)}};
+	{"select", tf_host_select, sizeof(struct tf_startup_args)},
+	KERNELS(HOST_ROW)
+};
+/* clang-format on */
 
 #define KERNEL_COUNT (sizeof(kernels) / sizeof(kernels[0]))
 

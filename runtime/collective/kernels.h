@@ -19,9 +19,12 @@ struct tf_collective_kernel {
 /* All of them; count in out_count. */
 const struct tf_collective_kernel *tf_collective_kernels(uint32_t *out_count);
 
-/* Runs one collective on the calling thread, which stands for args->rank. A failure is in the rank's fault. */
-void tf_collective_host_run(
-	const struct tf_collective_args *args, enum tf_op op, enum tf_algorithm algorithm, enum tf_writer writer);
+/*
+ * Runs one collective on the calling thread, which stands for args->rank. A failure is in the
+ * rank's fault.
+ */
+void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer);
 
 #ifdef __cplusplus
 }

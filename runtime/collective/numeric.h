@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numerics class of all sums, element by element: widen to FP32, add in rank order, round once to nearest (ties to even),
- * every NaN becomes the quiet NaN 0x7fc0 / 0x7e00 / 0x7fc00000. Vector code must equal this bit by bit.
+ * The numerics class of all sums, element by element: widen to FP32, add in rank order, round
+ * once to nearest (ties to even), every NaN becomes the quiet NaN 0x7fc0 / 0x7e00 / 0x7fc00000.
+ * Vector code must equal this bit by bit.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_NUMERIC_H
 #define TF_RUNTIME_COLLECTIVE_NUMERIC_H
@@ -75,7 +76,8 @@ static inline uint16_t tf_f16_round(float value)
 
 	if (magnitude > 0x7f800000)
 		return TF_NAN_F16;
-	if (magnitude >= 0x477ff000) /* 65520: halfway between the largest value and the next power of two */
+	/* 65520: halfway between the largest value and the next power of two */
+	if (magnitude >= 0x477ff000)
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) { /* below 2^-14: one unit of the last place of 0.5 is 2^-24 */
 		float shifted = tf_f32_of_bits(magnitude) + 0.5f;
@@ -87,8 +89,8 @@ static inline uint16_t tf_f16_round(float value)
 }
 
 /*
- * The thread's floating-point modes: an engine may have switched on flush-to-zero or another rounding. begin
- * returns what end must put back.
+ * The thread's floating-point modes: an engine may have switched on flush-to-zero or another
+ * rounding. begin returns what end must put back.
  */
 static inline unsigned tf_numeric_begin(void)
 {

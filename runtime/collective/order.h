@@ -2,8 +2,9 @@
 /*
  * Memory order of words that carry their own arrival (ll, sentinel).
  *
- * They are stored and loaded relaxed; one release fence before a call's first store and one acquire fence after its last load
- * order the calls. ThreadSanitizer does not model fences, so under it each word is a release or an acquire of its own.
+ * They are stored and loaded relaxed; one release fence before a call's first store and one
+ * acquire fence after its last load order the calls. ThreadSanitizer does not model fences, so
+ * under it each word is a release or an acquire of its own.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_ORDER_H
 #define TF_RUNTIME_COLLECTIVE_ORDER_H

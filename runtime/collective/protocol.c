@@ -6,15 +6,17 @@
 #include "base/bytes.h"
 #include "runtime/collective/exchange.h"
 
-#define PAGE_BYTES 4096
+#define PAGE_BYTES     4096
 #define SLOTS_LL       2
 #define SLOTS_SENTINEL 3
 #define SLOTS_STAGING  2
 
 _Static_assert(sizeof(struct tf_control) <= TF_CONTROL_BYTES, "control words outgrew their place");
 
-#define ADDRESS_WORD(field, nullable)                                                              \
+/* clang-format off */
+#define ADDRESS_WORD(field, nullable) \
 	{offsetof(struct tf_collective_args, field), TF_WORD_ADDRESS, nullable, #field}
+/* clang-format on */
 
 const struct tf_kernel_word *tf_collective_words(uint32_t *out_count)
 {

@@ -11,8 +11,8 @@
 #define SPINS_PER_LOOK 64
 
 /*
- * CPUs this process may use; read once, since the affinity of a serving rank does not change. A process that is bound to one
- * CPU is taken for one that has it to itself.
+ * CPUs this process may use; read once, since the affinity of a serving rank does not change. A
+ * process that is bound to one CPU is taken for one that has it to itself.
  */
 static uint32_t cpu_count(void)
 {

@@ -2,9 +2,10 @@
 /*
  * Bounded waits, and the faults in which they end.
  *
- * A wait spins for a short while, then yields; with more ranks than CPUs it yields almost at once. It is bounded by elapsed
- * time (control.timeout_ns), never by a count of polls, and ends early when a peer has raised our abort word. Whoever times out
- * raises the abort word of every peer, so that all ranks end within one bound.
+ * A wait spins for a short while, then yields; with more ranks than CPUs it yields almost at
+ * once. It is bounded by elapsed time (control.timeout_ns), never by a count of polls, and ends
+ * early when a peer has raised our abort word. Whoever times out raises the abort word of every
+ * peer, so that all ranks end within one bound.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_WAIT_H
 #define TF_RUNTIME_COLLECTIVE_WAIT_H
@@ -31,7 +32,10 @@ struct tf_wait {
 	uint32_t steps;
 };
 
-/* Waits one step for `peer`. 0: look again; else the fault's code, already recorded and told to the peers. */
+/*
+ * Waits one step for `peer`. 0: look again; else the fault's code, already recorded and told to
+ * the peers.
+ */
 int tf_wait_step(const struct tf_waiter *waiter, struct tf_wait *wait, uint32_t peer);
 
 /* The slow part of tf_wait_flag. */
@@ -50,7 +54,10 @@ static inline int tf_wait_flag(const struct tf_waiter *waiter, const uint32_t *f
 	return tf_wait_flag_slow(waiter, flag, peer);
 }
 
-/* Records the rank's first fault (code last) and, unless it was told by a peer, raises the peers' abort words. */
+/*
+ * Records the rank's first fault (code last) and, unless it was told by a peer, raises the peers'
+ * abort words.
+ */
 void tf_fault_record(const struct tf_waiter *waiter, enum tf_fault_code code, uint32_t peer);
 
 #ifdef __cplusplus

@@ -2,9 +2,10 @@
 /*
  * direct: each CTA stores its part to all destinations at once, then one flag a destination.
  *
- * Order: the part's bytes are plain stores, the flag a release store after them; the receiver reads the flag (acquire), then
- * the bytes. Two staging slots by parity of the epoch: a peer stores epoch e + 2 only after it has ended e + 1, which needs our flag
- * of e + 1, which we store after we have read all of e.
+ * Order: the part's bytes are plain stores, the flag a release store after them; the receiver
+ * reads the flag (acquire), then the bytes. Two staging slots by parity of the epoch: a peer
+ * stores epoch e + 2 only after it has ended e + 1, which needs our flag of e + 1, which we store
+ * after we have read all of e.
  */
 #include <string.h>
 
@@ -32,8 +33,8 @@ static void send_part(struct tf_exchange *x, uint32_t cta)
 			if (begin >= end)
 				continue;
 			end = end - begin < BLOCK_BYTES ? end : begin + BLOCK_BYTES;
-			memcpy(tf_exchange_target(x, to) + begin, x->input + x->send_off[to] + begin,
-				end - begin);
+			memcpy(
+				tf_exchange_target(x, to) + begin, x->input + x->send_off[to] + begin, end - begin);
 			open = 1;
 		}
 	}

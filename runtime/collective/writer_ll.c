@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ll: data and epoch in one store. A range is an array of 16-byte lines {d0, e, d1, e}; each half is one relaxed 8-byte store,
- * so a torn line is harmless. Nothing else says "arrived", and nothing is cleared but at a wrap.
+ * ll: data and epoch in one store. A range is an array of 16-byte lines {d0, e, d1, e}; each half
+ * is one relaxed 8-byte store, so a torn line is harmless. Nothing else says "arrived", and
+ * nothing is cleared but at a wrap.
  *
  * Two slots, by parity of the epoch:
- *  1. A peer stores epoch e + 2 into our slot only after it has ended e + 1, which needs a line of ours of e + 1, which we send after
- *     we have read all of e. Each exchange sends at least one line to every peer, so "a line of ours" exists.
- *  2. A line is stale if it holds another epoch. Epochs of one slot are distinct until the counter wraps (tf_epoch_next).
- *  3. The wrap: in the exchanges e = 0xfffffffe and e = 0xffffffff, before the first send, a rank zeroes its own slot of the
- *     next epoch's parity. It has read all that was sent to this slot (epoch e - 1, ended). No peer can have stored next(e) there: for
- *     that it must have ended e, which needs our line of e, sent after the zeroing (release fence, and the peer's acquire fence at the
- *     end of e). So after a wrap no line of an earlier round is left: those of 0xfffffffe are zeroed in 0xffffffff, those of 0xffffffff
- *     in 0xfffffffe of the next round, before that epoch comes again. 0 is never an epoch after the wrap.
+ *  1. A peer stores epoch e + 2 into our slot only after it has ended e + 1, which needs a line
+ *     of ours of e + 1, which we send after we have read all of e. Each exchange sends at least
+ *     one line to every peer, so "a line of ours" exists.
+ *  2. A line is stale if it holds another epoch. Epochs of one slot are distinct until the
+ *     counter wraps (tf_epoch_next).
+ *  3. The wrap: in the exchanges e = 0xfffffffe and e = 0xffffffff, before the first send, a rank
+ *     zeroes its own slot of the next epoch's parity. It has read all that was sent to this slot
+ *     (epoch e - 1, ended). No peer can have stored next(e) there: for that it must have ended e,
+ *     which needs our line of e, sent after the zeroing (release fence, and the peer's acquire
+ *     fence at the end of e). So after a wrap no line of an earlier round is left: those of
+ *     0xfffffffe are zeroed in 0xffffffff, those of 0xffffffff in 0xfffffffe of the next round,
+ *     before that epoch comes again. 0 is never an epoch after the wrap.
  */
 #include <string.h>
 
@@ -39,7 +44,10 @@ static void zero_slot(const struct tf_exchange *x, uint32_t slot)
 		__atomic_store_n(&words[i], 0, TF_WORD_STORE);
 }
 
-/* The bytes of a range's last line that fill no whole word, and the words that only fill the line. */
+/*
+ * The bytes of a range's last line that fill no whole word, and the words that only fill the
+ * line.
+ */
 static void send_tail(uint64_t *to, const uint8_t *from, uint64_t bytes, uint32_t epoch)
 {
 	uint64_t words = 2 * line_count(bytes);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pull: each rank says "my input is ready" (entry flag), reads its peers' inputs where they lie, and says "I have read" (exit
- * flag). It returns only when every peer has read, so that the caller may overwrite its input.
+ * pull: each rank says "my input is ready" (entry flag), reads its peers' inputs where they lie,
+ * and says "I have read" (exit flag). It returns only when every peer has read, so that the
+ * caller may overwrite its input.
  *
- * Inputs lie at the same offset in every segment, in the part that peers may touch. Nothing is staged.
+ * Inputs lie at the same offset in every segment, in the part that peers may touch. Nothing is
+ * staged.
  *
- * two_shot is one exchange: a rank sums its shard from all inputs and stores it into every peer's output. That is allowed, since
- * it has seen the entry flag of every peer; and the exit flag, stored after that, then also says "my shard is in your output".
+ * two_shot is one exchange: a rank sums its shard from all inputs and stores it into every peer's
+ * output. That is allowed, since it has seen the entry flag of every peer; and the exit flag,
+ * stored after that, then also says "my shard is in your output".
  */
 #include "runtime/collective/exchange.h"
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queued: ranges are cut into chunks; a queue of (chunk, destination), chunk-major, is drained in order, and every chunk has
- * a completion flag that holds the epoch. Receivers consume chunk by chunk.
+ * queued: ranges are cut into chunks; a queue of (chunk, destination), chunk-major, is drained in
+ * order, and every chunk has a completion flag that holds the epoch. Receivers consume chunk by
+ * chunk.
  *
- * Draining and receiving interleave: before a rank waits for chunk c it has sent its own chunks up to c (and AHEAD more). So of
- * all ranks that wait, take one that waits for the lowest chunk c: the peer it waits for waits for chunk >= c itself, or is done
- * receiving and drains the rest; either way it has sent, or is sending, chunk c. Nobody waits in a circle.
+ * Draining and receiving interleave: before a rank waits for chunk c it has sent its own chunks
+ * up to c (and AHEAD more). So of all ranks that wait, take one that waits for the lowest chunk
+ * c: the peer it waits for waits for chunk >= c itself, or is done receiving and drains the rest;
+ * either way it has sent, or is sending, chunk c. Nobody waits in a circle.
  *
- * At most TF_CHUNKS_MAX chunks a range: a larger range gets larger chunks. All ranks compute the chunk from the longest range
- * of the exchange, which all of them know. Order and slots as in writer_direct.c.
+ * At most TF_CHUNKS_MAX chunks a range: a larger range gets larger chunks. All ranks compute the
+ * chunk from the longest range of the exchange, which all of them know. Order and slots as in
+ * writer_direct.c.
  */
 #include <string.h>
 
@@ -34,8 +37,8 @@ static void send_chunk(struct tf_exchange *x, uint64_t chunk)
 		if (!bytes && chunk)
 			continue;
 		memcpy(tf_exchange_target(x, to) + begin, x->input + x->send_off[to] + begin, bytes);
-		__atomic_store_n(&tf_exchange_flags(x, to)->chunk[x->rank][chunk], x->waiter.epoch,
-			__ATOMIC_RELEASE);
+		__atomic_store_n(
+			&tf_exchange_flags(x, to)->chunk[x->rank][chunk], x->waiter.epoch, __ATOMIC_RELEASE);
 	}
 }
 

@@ -3,13 +3,18 @@
  * sentinel: raw 32-bit words; TF_SENTINEL_WORD, compared bit by bit, marks "not arrived".
  *
  * Three slots in turn (control.sentinel_turn, which unlike the epoch survives a wrap):
- *  1. In call i (slot t), before its first send, a rank refills its own slot of call i - 1 with the sentinel, to the extent of that
- *     use. It has read all of it. Peers store there again in call i + 2, after they ended call i + 1, which needs a word of ours of i + 1,
- *     sent after the refill (release fence; the peer's acquire fence ends its call). So the slot is clean in time.
- *  2. Each exchange sends at least one word to every peer (a zero where the range is empty), so "a word of ours" exists.
- *  3. A payload word may equal the sentinel. To be summed, it is sent as another NaN: the sum is the one quiet NaN in any case. To be
- *     copied, it stays; then the sender, after all of the CTA's words, stores the epoch into the CTA's trailer flag at that peer
- *     (release). A receiver that meets the sentinel polls both; once the trailer holds the epoch (acquire), what it then reads is payload.
+ *  1. In call i (slot t), before its first send, a rank refills its own slot of call i - 1 with
+ *     the sentinel, to the extent of that use. It has read all of it. Peers store there again in
+ *     call i + 2, after they ended call i + 1, which needs a word of ours of i + 1, sent after
+ *     the refill (release fence; the peer's acquire fence ends its call). So the slot is clean in
+ *     time.
+ *  2. Each exchange sends at least one word to every peer (a zero where the range is empty), so
+ *     "a word of ours" exists.
+ *  3. A payload word may equal the sentinel. To be summed, it is sent as another NaN: the sum is
+ *     the one quiet NaN in any case. To be copied, it stays; then the sender, after all of the
+ *     CTA's words, stores the epoch into the CTA's trailer flag at that peer (release). A
+ *     receiver that meets the sentinel polls both; once the trailer holds the epoch (acquire),
+ *     what it then reads is payload.
  *  4. The last word of a range is padded with zeros, and so never the sentinel by accident.
  */
 #include <string.h>
@@ -74,8 +79,8 @@ static void send_part(struct tf_exchange *x, uint32_t slot, uint32_t cta, uint32
 	found = x->simd->sentinel_pack(words, from + begin, (end - begin) / 4, !x->sum);
 	send_tail(words, from + begin, end - begin);
 	if (found && !x->sum)
-		__atomic_store_n(&tf_exchange_flags(x, to)->trailer[x->rank][cta], x->waiter.epoch,
-			__ATOMIC_RELEASE);
+		__atomic_store_n(
+			&tf_exchange_flags(x, to)->trailer[x->rank][cta], x->waiter.epoch, __ATOMIC_RELEASE);
 }
 
 static void send(struct tf_exchange *x)
@@ -100,8 +105,7 @@ static const uint8_t *fetch(struct tf_exchange *x, uint32_t cta, uint32_t source
 
 	(void)scratch;
 	while ((done += x->simd->sentinel_scan(words + done, count - done)) < count) {
-		if (!x->sum && wait.steps % TRAILER_SHARE == 0 &&
-			tf_flag_arrived(trailer, x->waiter.epoch))
+		if (!x->sum && wait.steps % TRAILER_SHARE == 0 && tf_flag_arrived(trailer, x->waiter.epoch))
 			break;
 		if (tf_wait_step(&x->waiter, &wait, source))
 			return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serial: finish one destination (all CTAs, then its flags) before the next begins, starting after the own rank, so that each
- * rank has one stream out and one in at any time. Order and slots as in writer_direct.c.
+ * serial: finish one destination (all CTAs, then its flags) before the next begins, starting
+ * after the own rank, so that each rank has one stream out and one in at any time. Order and
+ * slots as in writer_direct.c.
  */
 #include <string.h>
 

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 #define TF_ADDRESS_NAME_BYTES 256 /* a DNS name has at most 253 bytes */
-#define TF_ADDRESS_CHOICES                                                                         \
-	8 /* addresses of one name that are tried: both families, a few interfaces */
+/* addresses of one name that are tried: both families, a few interfaces */
+#define TF_ADDRESS_CHOICES 8
 
 struct tf_address {
 	int is_tcp;

@@ -20,8 +20,6 @@ static enum tf_status check_secret(
 		return TF_FAIL(err, TF_E_USAGE,
 			"shared secret has %zu bytes, between %d and %d are allowed", options->secret_bytes,
 			TF_LINK_SECRET_MIN, TF_LINK_SECRET_MAX);
-	if (sodium_init() < 0)
-		return TF_FAIL(err, TF_E_SYSTEM, "cannot start libsodium: no source of random bytes");
 	return TF_OK;
 }
 
@@ -82,6 +80,8 @@ enum tf_status tf_link_connect(
 	TF_TRY(check_options(options, err));
 	TF_TRY(tf_address_parse(options->address, &address, err));
 	TF_TRY(check_secret(options, address.is_tcp, err));
+	if (sodium_init() < 0)
+		return TF_FAIL(err, TF_E_SYSTEM, "cannot start libsodium: no source of random bytes");
 	TF_TRY(tf_address_resolve(&address, options->deadline_ns, err));
 	TF_TRY(tf_star_create(options->rank, options->world, &link, err));
 	link->local = !address.is_tcp;

@@ -13,8 +13,10 @@
  *
  * MAC is keyed BLAKE2b with 32 bytes; its key is the hash of the secret. The two labels keep an
  * answer from being played back to its author; fresh nonces of both ends keep it from being
- * played again. Hello payload: world, rank, flags (bit 0: has a secret), bytes of the group's
- * name (4 bytes each), nonce (32 bytes), the name.
+ * played again.
+ *
+ * Hello payload: world, rank, flags (bit 0: has a secret), bytes of the group's name (4 bytes
+ * each), nonce (32 bytes), the name.
  */
 #ifndef TF_RUNTIME_LINK_HELLO_H
 #define TF_RUNTIME_LINK_HELLO_H

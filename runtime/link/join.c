@@ -17,8 +17,8 @@
 
 #define NAP_FIRST_NS (5 * TF_NS_PER_MS)
 #define NAP_MAX_NS   (100 * TF_NS_PER_MS) /* a rank joins at most this long after rank 0 listens */
-#define ATTEMPT_NS                                                                                 \
-	(3 * TF_NS_PER_S) /* for one TCP connection: a lost first packet is sent again after 1 s */
+/* for one TCP connection: a lost first packet is sent again after 1 s */
+#define ATTEMPT_NS (3 * TF_NS_PER_S)
 
 struct attempt {
 	const struct tf_link_options *options;

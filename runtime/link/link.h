@@ -17,8 +17,10 @@
  * cause:
  *   TF_E_DISCONNECTED  "rank 3 departed"; known at once, from its closed socket
  *   TF_E_TIMEOUT       "barrier 7 timed out: no word from rank 3"
- *   TF_E_ABORTED       "rank 1 aborted: REASON", or "rank 1 failed: CAUSE" where only rank 1 has
- *   the cause TF_E_INVALID, TF_E_VERSION, TF_E_LIMIT   "rank 2 sent a bad frame: CAUSE"
+ *   TF_E_ABORTED       "rank 1 aborted: REASON"; "rank 1 failed: CAUSE" from all but rank 1, which
+ *                      alone has the cause and returns it
+ *   TF_E_INVALID, TF_E_VERSION, TF_E_LIMIT
+ *                      "rank 2 sent a bad frame: CAUSE"
  * After a failure the link is poisoned: every further call returns the same error. Outcomes of
  * the two agreement calls and arguments refused with TF_E_USAGE or TF_E_UNSUPPORTED are no
  * failure of the link. An operation may succeed on some ranks and fail on others when a rank is
@@ -47,8 +49,7 @@ extern "C" {
 #define TF_LINK_SECRET_MIN 16   /* bytes: 128 bits cannot be guessed */
 #define TF_LINK_SECRET_MAX 4096 /* a key file, not a mistaken one */
 #define TF_LINK_GRACE_NS   (100 * TF_NS_PER_MS)
-#define TF_LINK_DIGEST_MAX                                                                         \
-	256 /* bytes of a value that ranks compare: digests and short identities */
+#define TF_LINK_DIGEST_MAX 256 /* bytes of a value that ranks compare: a digest, a short identity */
 
 struct tf_link;
 
@@ -92,9 +93,9 @@ struct tf_link_options {
 	uint32_t world;
 	const char *group; /* name of the group, the same on all ranks; NULL is "" */
 	/*
-	 * Shared by the ranks and nobody else, TF_LINK_SECRET_MIN bytes or more; required over TCP. Each
-	 * end proves that it knows it; it never travels. It keeps strangers out; frames are neither
-	 * encrypted nor sealed.
+	 * Shared by the ranks and nobody else, TF_LINK_SECRET_MIN bytes or more; required over TCP.
+	 * Each end proves that it knows it; it never travels. It keeps strangers out; frames are
+	 * neither encrypted nor sealed.
 	 */
 	const void *secret;
 	size_t secret_bytes;
@@ -183,8 +184,9 @@ TF_WARN_UNUSED enum tf_status tf_link_agree_ok(
 void tf_link_abort(struct tf_link *link, const char *reason);
 
 /*
- * Between operations: whether a rank departed or ended the link. Never waits. On rank 0 it also
- * tells the others. TF_OK while all is well, else one of the common failures.
+ * Between operations: whether a rank departed or ended the link. Does not wait, except to tell
+ * the others what it found, at most the grace. TF_OK while all is well, else one of the common
+ * failures.
  */
 TF_WARN_UNUSED enum tf_status tf_link_poll_departed(struct tf_link *link, struct tf_error *err);
 

@@ -124,7 +124,7 @@ static enum tf_status take_member(
 	static const char *const checks[] = {"every", "last", "none"};
 	static const char *const inputs[] = {"generated", "kept"};
 	struct tf_step_order *order = &reading->order;
-	unsigned field;
+	unsigned field = FIELD_TOTAL;
 
 	TF_TRY(find_field(member, &field, err));
 	if (reading->seen & (1u << field))

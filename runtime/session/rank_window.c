@@ -9,19 +9,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/*
- * Addresses that are free in ordinary processes and outside the ranges that sanitizers keep for
- * themselves. The list is part of no identity: any base works, a listed one spares the agreement
- * a round.
- */
-static const uint64_t bases[] = {
-	UINT64_C(0x7e9000000000),
-	UINT64_C(0x7ea000000000),
-	UINT64_C(0x7eb000000000),
-	UINT64_C(0x600000000000),
-};
+/* The list of the device, without its last, which is "anywhere": that takes a proposal of a rank. */
+#define BASE_COUNT (TF_WINDOW_BASE_COUNT - 1)
 
-#define BASE_COUNT (sizeof(bases) / sizeof(bases[0]))
+/* Without the list's last, "anywhere": here that is each rank's proposal in turn. */
+#define FIXED_BASES (TF_WINDOW_BASE_COUNT - 1u)
 
 struct proposal {
 	uint8_t token[TF_WINDOW_TOKEN_BYTES];
@@ -96,7 +88,7 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		uint32_t proposer = i < BASE_COUNT ? 0 : i - BASE_COUNT;
 		enum tf_status status = share_token(link, &mine, deadline_ns, err);
 
-		mine.base = i < BASE_COUNT ? bases[(base_first + i) % BASE_COUNT] : 0;
+		mine.base = i < BASE_COUNT ? tf_window_bases[(base_first + i) % BASE_COUNT] : 0;
 		window.relocated = i >= BASE_COUNT;
 		if (status == TF_OK)
 			status = agree_on(&window, device, link, proposer, &mine, deadline_ns, &agreed, err);
@@ -109,9 +101,8 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		TF_TRY(status);
 	}
 	return TF_FAIL(err, TF_E_MISFIT,
-		"no base is free on every rank for a window of %u segments of %llu bytes; %zu fixed ones "
-		"and one "
-		"proposal of each rank were tried",
+		"no base is free on every rank for a window of %u segments of %llu bytes; %d fixed ones "
+		"and one proposal of each rank were tried",
 		window.world, (unsigned long long)window.stride, BASE_COUNT);
 }
 

@@ -39,7 +39,7 @@
 	X(layout_overlap, TF_E_INVALID, "layout: sentinel overlaps ll",                                \
 		p->layout.sentinel_off = 14335)                                                            \
 	X(group_name, TF_E_INVALID, "group 1 '': name", p->groups[1].name[0] = 0)                      \
-	X(group_name_end, TF_E_INVALID, "group 0 'aaaa",                                               \
+	X(group_name_end, TF_E_INVALID, "group 0 '(unprintable)': name",                               \
 		memset(p->groups[0].name, 'a', TF_NAME_BYTES))                                             \
 	X(group_twice, TF_E_INVALID, "groups 0 and 1 have the same name and capacity",                 \
 		strcpy(p->groups[1].name, "attn.out"))                                                     \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microseconds a call of every host kernel, ranks as processes: bench_collective [world [dtype [filter]]].
- * Each figure is the least and the median over batches of back-to-back calls, on rank 0, for the best CTA count of a few.
- * Rank r is bound to CPU r modulo their number.
+ * Microseconds a call of every host kernel, ranks as processes: bench_collective [world [dtype
+ * [filter]]]. Each figure is the least and the median over batches of back-to-back calls, on rank
+ * 0, for the best CTA count of a few. Rank r is bound to CPU r modulo their number.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -55,7 +55,8 @@ static uint64_t batch_calls(struct ranks *ranks, uint32_t rank, struct tf_collec
 }
 
 static double microseconds(struct ranks *ranks, uint32_t rank, const struct options *options,
-	const struct tf_collective_kernel *kernel, uint64_t bytes, uint32_t cta_count, double *out_median)
+	const struct tf_collective_kernel *kernel, uint64_t bytes, uint32_t cta_count,
+	double *out_median)
 {
 	struct tf_group group = {.op = kernel->op,
 		.dtype = options->dtype,
@@ -142,8 +143,7 @@ int main(int argc, char **argv)
 {
 	long world = argc > 1 ? atol(argv[1]) : 2;
 	int dtype = argc > 2 ? tf_dtype_parse(argv[2]) : TF_DTYPE_F32;
-	struct options options = {
-		.dtype = (enum tf_dtype)dtype, .filter = argc > 3 ? argv[3] : NULL};
+	struct options options = {.dtype = (enum tf_dtype)dtype, .filter = argc > 3 ? argv[3] : NULL};
 	struct ranks ranks;
 
 	if (world < TF_WORLD_MIN || world > TF_WORLD_MAX || dtype < 0) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults: a rank that never comes, aborts, refused arguments, their texts, and the reset after them; the barrier. */
+/*
+ * Faults: a rank that never comes, aborts, refused arguments, their texts, and the reset after
+ * them; the barrier.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,8 @@ static void all_but_one(struct ranks *ranks, uint32_t rank, void *user)
 		return;
 	ranks_launch(ranks, rank, &call);
 	if (control->fault.code == TF_FAULT_NONE || control->calls != 1)
-		ranks_fail(ranks, "rank %u: fault %u after %u calls", rank, control->fault.code, control->calls);
+		ranks_fail(
+			ranks, "rank %u: fault %u after %u calls", rank, control->fault.code, control->calls);
 	ranks_launch(ranks, rank, &call);
 	if (control->calls != 1)
 		ranks_fail(ranks, "rank %u: a call ran after a fault", rank);
@@ -203,7 +207,8 @@ static void faults_read_well(void **state)
 		.epoch = 4,
 		.writer = TF_WRITER_COUNT};
 	assert_int_equal(tf_fault_to_error(&control, &program, &err), TF_E_TIMEOUT);
-	assert_string_equal(err.text, "barrier: no arrival from rank 3 within 2000 ms (barrier, epoch 4)");
+	assert_string_equal(
+		err.text, "barrier: no arrival from rank 3 within 2000 ms (barrier, epoch 4)");
 	control.fault.writer = 0xffffffff; /* a peer may have overwritten it */
 	control.fault.code = 99;
 	assert_int_equal(tf_fault_to_error(&control, NULL, &err), TF_E_INTERNAL);

@@ -168,8 +168,8 @@ static void names_are_complete(void **state)
 	}
 	assert_int_equal(found, count);
 	assert_string_equal(kernels[0].name, "all_reduce_one_shot_ll");
-	assert_null(tf_collective_kernel_name(
-		TF_OP_ALL_GATHER, TF_ALGORITHM_TWO_SHOT, TF_WRITER_DIRECT));
+	assert_null(
+		tf_collective_kernel_name(TF_OP_ALL_GATHER, TF_ALGORITHM_TWO_SHOT, TF_WRITER_DIRECT));
 	assert_int_equal(tf_writer_family(TF_WRITER_LL), TF_FAMILY_LL);
 	assert_int_equal(tf_writer_family(TF_WRITER_SENTINEL), TF_FAMILY_SENTINEL);
 	assert_int_equal(tf_writer_family(TF_WRITER_PULL), TF_FAMILY_FLAG);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many calls on one protocol memory: mixed kernels and sizes, late ranks, masks, and epochs that wrap. */
+/*
+ * Many calls on one protocol memory: mixed kernels and sizes, late ranks, masks, and epochs that
+ * wrap.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -192,12 +195,16 @@ static void a_wrap_clears_old_lines(void **state)
 	}
 }
 
-/* Flags last used 2^31 - 8 epochs before the first call: without the refresh they turn into the future. */
+/*
+ * Flags last used 2^31 - 8 epochs before the first call: without the refresh they turn into the
+ * future.
+ */
 static void plant_flags(struct ranks *ranks, uint32_t first_epoch)
 {
 	for (uint32_t r = 0; r < ranks->world; r++) {
-		struct tf_flags *flags = (struct tf_flags *)(uintptr_t)(ranks->base +
-			r * ranks->layout.stride_bytes + ranks->layout.flag_off);
+		struct tf_flags *flags =
+			(struct tf_flags *)(uintptr_t)(ranks->base + r * ranks->layout.stride_bytes +
+										   ranks->layout.flag_off);
 
 		for (uint32_t s = 0; s < TF_WORLD_MAX; s++) {
 			for (uint32_t i = 1; i < TF_CTAS_MAX; i++)
@@ -270,9 +277,12 @@ static void counted_calls(struct ranks *ranks, uint32_t rank, void *user)
 		struct ranks_call call = {
 			.kernel = &kernels[i], .dtype = TF_DTYPE_F32, .count = 300, .seed = i, .ctas = 1};
 		uint64_t calls[TF_WRITER_COUNT], bytes[TF_WRITER_COUNT];
-		/* a peer's input in one shot, a third of it reduce-scattered, a third twice in two shots */
-		uint64_t expected = kernels[i].op == TF_OP_REDUCE_SCATTER ? 2 * 400
-							: kernels[i].algorithm == TF_ALGORITHM_TWO_SHOT ? 2 * 800 : 2 * 1200;
+		/*
+		 * a peer's input in one shot, a third of it reduce-scattered, a third twice in two shots
+		 */
+		uint64_t expected = kernels[i].op == TF_OP_REDUCE_SCATTER           ? 2 * 400
+							: kernels[i].algorithm == TF_ALGORITHM_TWO_SHOT ? 2 * 800
+																			: 2 * 1200;
 
 		memcpy(calls, control->writer_calls, sizeof(calls));
 		memcpy(bytes, control->writer_bytes, sizeof(bytes));

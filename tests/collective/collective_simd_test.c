@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inner loops: every vector extension gives the portable bits, and these are right; operands; the reference. */
+/*
+ * The inner loops: every vector extension gives the portable bits, and these are right; operands;
+ * the reference.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +20,9 @@
 #define COUNT 1031
 
 /*
- * An independent rounding: the 16-bit value nearest to `value` among all, ties to the even one, by search over the
- * finite values in order. Values beyond the largest by half a step or more become infinite.
+ * An independent rounding: the 16-bit value nearest to `value` among all, ties to the even one,
+ * by search over the finite values in order. Values beyond the largest by half a step or more
+ * become infinite.
  */
 static double decode(enum tf_dtype dtype, uint16_t bits)
 {
@@ -39,7 +43,8 @@ static uint16_t round_by_search(enum tf_dtype dtype, float value)
 
 	if (isnan(value))
 		return dtype == TF_DTYPE_F16 ? TF_NAN_F16 : TF_NAN_BF16;
-	while (high - low > 1) { /* decode(low) <= magnitude < decode(high), infinity as the next power of two */
+	while (high - low >
+		   1) { /* decode(low) <= magnitude < decode(high), infinity as the next power of two */
 		uint16_t middle = (uint16_t)((low + high) / 2);
 
 		if (decode(dtype, middle) <= magnitude)
@@ -75,7 +80,8 @@ static void rounding_is_right(void **state)
 			if (half >= 0x7c00)
 				continue;
 			value = (float)((decode(TF_DTYPE_F16, (uint16_t)half) +
-								decode(TF_DTYPE_F16, (uint16_t)(half + 1))) / 2);
+								decode(TF_DTYPE_F16, (uint16_t)(half + 1))) /
+							2);
 			value = tf_f32_of_bits(tf_bits_of_f32(value) + (uint32_t)step);
 			assert_int_equal(tf_f16_round(value), round_by_search(TF_DTYPE_F16, value));
 		}
@@ -96,7 +102,8 @@ static void widening_is_exact(void **state)
 			assert_int_equal(isinf(wide) != 0, (bits & 0x3ff) == 0);
 		}
 		if ((bits & 0x7f80) != 0x7f80)
-			assert_true((double)tf_f32_of_bf16((uint16_t)bits) == decode(TF_DTYPE_BF16, (uint16_t)bits));
+			assert_true(
+				(double)tf_f32_of_bf16((uint16_t)bits) == decode(TF_DTYPE_BF16, (uint16_t)bits));
 	}
 }
 
@@ -106,7 +113,10 @@ static void fill(enum tf_fill kind, enum tf_dtype dtype, uint32_t from[TF_WORLD_
 		tf_operand_fill(kind, dtype, 42 + dtype, r, COUNT, from[r]);
 }
 
-/* The reference against sums in double that are then rounded to FP32 once per addition, which is the same. */
+/*
+ * The reference against sums in double that are then rounded to FP32 once per addition, which is
+ * the same.
+ */
 static void reference_is_right(void **state)
 {
 	static uint32_t from[TF_WORLD_MAX][COUNT + 1];
@@ -127,15 +137,15 @@ static void reference_is_right(void **state)
 
 			for (uint32_t r = 0; r < 5; r++) {
 				uint16_t half = ((uint16_t *)from[r])[e];
-				double wide = dtype == TF_DTYPE_F32 ? (double)tf_f32_of_bits(from[r][e])
+				double wide = dtype == TF_DTYPE_F32   ? (double)tf_f32_of_bits(from[r][e])
 							  : dtype == TF_DTYPE_F16 ? (double)tf_f32_of_f16(half)
 													  : (double)tf_f32_of_bf16(half);
 
 				acc = r ? (float)((double)acc + wide) : (float)wide;
 			}
 			if (dtype == TF_DTYPE_F32)
-				assert_int_equal(((uint32_t *)(void *)out)[e],
-					isnan(acc) ? 0x7fc00000 : tf_bits_of_f32(acc));
+				assert_int_equal(
+					((uint32_t *)(void *)out)[e], isnan(acc) ? 0x7fc00000 : tf_bits_of_f32(acc));
 			else
 				assert_int_equal(out[e], round_by_search(dtype, acc));
 		}
@@ -277,12 +287,16 @@ static void operands_are_functions_of_their_place(void **state)
 		assert_memory_not_equal(a, b, sizeof(a));
 		tf_operand_fill((enum tf_fill)kind, TF_DTYPE_BF16, 6, 1, COUNT, b);
 		assert_memory_not_equal(a, b, sizeof(a));
-		tf_operand_fill((enum tf_fill)kind, TF_DTYPE_BF16, UINT64_C(5) + (UINT64_C(1) << 32), 1, COUNT, b);
+		tf_operand_fill(
+			(enum tf_fill)kind, TF_DTYPE_BF16, UINT64_C(5) + (UINT64_C(1) << 32), 1, COUNT, b);
 		assert_memory_not_equal(a, b, sizeof(a));
 	}
 }
 
-/* How many elements change when the ranks are summed backwards: operands for which none do prove nothing. */
+/*
+ * How many elements change when the ranks are summed backwards: operands for which none do prove
+ * nothing.
+ */
 static uint32_t order_dependent(enum tf_dtype dtype)
 {
 	static uint32_t from[TF_WORLD_MAX][COUNT + 1], forward[COUNT], backward[COUNT];

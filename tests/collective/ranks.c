@@ -50,7 +50,8 @@ void ranks_init(struct ranks *ranks, uint32_t world, uint64_t operand_bytes, uin
 	ranks->operand_bytes = tf_align_up(operand_bytes, 64);
 	plan(ranks);
 	ranks->mapped_bytes = world * ranks->layout.stride_bytes + PAGE;
-	map = mmap(NULL, ranks->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	map =
+		mmap(NULL, ranks->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		abort();
 	ranks->failures = map;
@@ -162,10 +163,8 @@ uint8_t *ranks_output(const struct ranks *ranks, uint32_t rank)
 void ranks_launch(struct ranks *ranks, uint32_t rank, const struct ranks_call *call)
 {
 	const struct tf_collective_kernel *kernel = call->kernel;
-	struct tf_group group = {.op = kernel->op,
-		.dtype = call->dtype,
-		.row_elements = call->count,
-		.capacity = 1};
+	struct tf_group group = {
+		.op = kernel->op, .dtype = call->dtype, .row_elements = call->count, .capacity = 1};
 	struct tf_candidate candidate = {.algorithm = kernel->algorithm,
 		.writer = kernel->writer,
 		.ctas = call->ctas,
@@ -231,7 +230,8 @@ void ranks_check(struct ranks *ranks, uint32_t rank, const struct ranks_call *ca
 	memcpy(ranks_input(ranks, rank) + call->shift * element, inputs[rank], in_bytes);
 	ranks_launch(ranks, rank, call);
 	if (!call->masked_off)
-		tf_reference(call->kernel->op, call->dtype, ranks->world, rank, call->count, inputs, expected);
+		tf_reference(
+			call->kernel->op, call->dtype, ranks->world, rank, call->count, inputs, expected);
 	if (ranks_control(ranks, rank)->fault.code)
 		ranks_fail(ranks, "%s world %u rank %u count %llu: fault %u of rank %u", call->kernel->name,
 			ranks->world, rank, (unsigned long long)call->count,

@@ -2,8 +2,8 @@
 /*
  * Ranks for tests: a window of segments in shared memory, and one thread or one process a rank.
  *
- * cmocka's asserts leave by longjmp and so belong to the main thread; a rank reports through ranks_fail and the
- * main thread asserts that nobody did.
+ * cmocka's asserts leave by longjmp and so belong to the main thread; a rank reports through
+ * ranks_fail and the main thread asserts that nobody did.
  */
 #ifndef TF_TESTS_COLLECTIVE_RANKS_H
 #define TF_TESTS_COLLECTIVE_RANKS_H
@@ -14,7 +14,7 @@
 #include "runtime/collective/kernels.h"
 
 #define RANKS_TIMEOUT_NS INT64_C(20000000000) /* only a deadlock ends in it */
-#define RANKS_GUARD      64                   /* bytes after the output that must stay as they were */
+#define RANKS_GUARD      64 /* bytes after the output that must stay as they were */
 
 struct ranks {
 	uint32_t world;

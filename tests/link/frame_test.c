@@ -358,6 +358,7 @@ static void test_channel_failures(void **state)
 	struct tf_error err;
 	uint16_t type = 1;
 	uint32_t tag = 1;
+	int fd = STDERR_FILENO;
 	int pair[2];
 
 	(void)state;
@@ -372,6 +373,11 @@ static void test_channel_failures(void **state)
 	assert_int_equal(tf_channel_recv(pair[1], &type, &tag, &data, SOON, &err), TF_E_INVALID);
 	assert_string_equal(
 		err.text, "unexpected frame 'barrier' (type 8) on a channel, types start at 256");
+	make_frame(bytes, TF_FRAME_USER, 0, 0, NULL, 0);
+	bytes[8] = 1;
+	send_raw(pair[0], bytes, sizeof(bytes), &fd, 1);
+	assert_int_equal(tf_channel_recv(pair[1], &type, &tag, &data, SOON, &err), TF_E_INVALID);
+	assert_string_equal(err.text, "channel message carries 1 file descriptors, none are accepted");
 	send_raw(pair[0], bytes, 9, NULL, 0);
 	assert_int_equal(tf_channel_recv(pair[1], &type, &tag, &data, now, &err), TF_E_DAMAGED);
 	close(pair[0]);

@@ -283,7 +283,7 @@ static enum tf_status map_rank(
 	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
 {
 	struct mapped *mapped = &window->ranks[rank];
-	struct mapped found;
+	struct mapped found = {0};
 
 	TF_TRY(look_at_segment(fd, bytes, &found, err));
 	if (!mapped->bytes) {

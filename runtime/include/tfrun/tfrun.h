@@ -6,7 +6,8 @@
  * package with its own rank and they meet over a link. A session never tunes, captures, compiles
  * or writes a file, and a step allocates nothing.
  *
- *     struct tfrun_options options = {.size = sizeof(options), .rank = r, .world = n, .address = "unix:@my-engine"};
+ *     struct tfrun_options options = {
+ *             .size = sizeof(options), .rank = r, .world = n, .address = "unix:@my-engine"};
  *     struct tfrun_session *session;
  *     struct tfrun_error error = {0};
  *     if (tfrun_open("model.tfp", &options, &session, &error) != TFRUN_OK)
@@ -41,12 +42,12 @@ extern "C" {
 
 enum tfrun_status {
 	TFRUN_OK = 0,
-	TFRUN_USAGE, /* an argument is out of its range: rows 0 or above the largest capacity, an unknown rank */
-	TFRUN_INVALID, /* the package is malformed */
-	TFRUN_DAMAGED, /* the package contradicts its own digests */
-	TFRUN_VERSION, /* the package is of a format this library does not read */
-	TFRUN_MISFIT, /* the package is sound but not for this machine or group; the text lists every misfit */
-	TFRUN_NOT_FOUND,   /* no such file, buffer or group */
+	TFRUN_USAGE,     /* an argument is out of its range; the session goes on */
+	TFRUN_INVALID,   /* the package is malformed */
+	TFRUN_DAMAGED,   /* the package contradicts its own digests */
+	TFRUN_VERSION,   /* the package is of a format this library does not read */
+	TFRUN_MISFIT,    /* the package is not for this machine or group; the text lists every misfit */
+	TFRUN_NOT_FOUND, /* no such file, buffer or group */
 	TFRUN_UNAVAILABLE, /* a library, driver or device is absent */
 	TFRUN_NO_MEMORY,
 	TFRUN_TIMEOUT,      /* a peer was silent for longer than the bound; the session is over */
@@ -63,16 +64,20 @@ struct tfrun_error {
 	char text[1024];
 };
 
-/* Zero means the default for every field but size, world and one of address, link_fds. */
+/*
+ * Zero means the default for every field but size, world and one of address, link_fds.
+ *
+ * Ranks of one host meet at "unix:PATH" or "unix:@NAME" (abstract). "tcp:HOST:PORT" with a secret
+ * of 16 bytes or more is for several hosts: such ranks meet, but no device of this version carries
+ * payloads between hosts, so they are all refused with TFRUN_UNAVAILABLE.
+ */
 struct tfrun_options {
 	size_t size;          /* sizeof(struct tfrun_options) */
 	uint32_t rank, world; /* world must be the package's */
-	const char *
-		address; /* where the ranks meet: "unix:PATH", "unix:@NAME" (abstract), "tcp:HOST:PORT"; borrowed */
-	const char *secret; /* shared between hosts; required with tcp; borrowed */
-	const int *
-		link_fds; /* instead of address: this rank's ends from tfrun_link_pairs; taken by tfrun_open */
-	const char *device; /* "auto" (default), "host", "cuda" */
+	const char *address;  /* where the ranks meet, rank 0 listens there; borrowed */
+	const char *secret;   /* shared between hosts; required with tcp; borrowed */
+	const int *link_fds;  /* instead of address: this rank's row of tfrun_link_pairs */
+	const char *device;   /* "auto" (default), "host", "cuda" */
 	uint32_t device_ordinal;
 	uint32_t timeout_ms;   /* bound of every wait; default 2000 */
 	uint32_t capacity_max; /* load only capacities up to this; 0 = all */
@@ -84,14 +89,15 @@ struct tfrun_session;
 /*
  * Sockets for ranks that share an origin (threads, or children about to be forked). `ends` is
  * (world, 8): row r is what rank r passes as options.link_fds; -1 where there is no socket. The
- * caller owns a row until tfrun_open takes it.
+ * caller owns a row until tfrun_open takes it. TFRUN_USAGE: a world below 2 or above 8.
  */
 TFRUN_API enum tfrun_status tfrun_link_pairs(
 	uint32_t world, int (*ends)[8], struct tfrun_error *error);
 
 /*
- * Blocks until the whole group is ready or refuses together, at most five times the timeout.
- * *out_session only on success.
+ * Blocks until the whole group is ready or refuses together: at most five timeouts to meet, and
+ * five to load. *out_session is set only on success. The descriptors of options.link_fds are taken,
+ * also on failure, unless the options themselves are refused with TFRUN_USAGE.
  */
 TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
 	const struct tfrun_options *options, struct tfrun_session **out_session,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of each group's pick on this machine: pure functions of packaged and fresh samples. */
+#ifndef TF_RUNTIME_SERVE_DRIFT_COMPARE_H
+#define TF_RUNTIME_SERVE_DRIFT_COMPARE_H
+
+#include <stdint.h>
+
+#include "catalog/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tf_drift_row {
+	uint32_t picked;      /* the group's selector: a candidate of the program */
+	uint32_t winner;      /* another candidate that beats it now (tf_select_beats), or TF_PROGRAM_NONE */
+	int64_t packaged_ns;  /* median of the first stage, as packaged; -1: none was packaged */
+	uint64_t measured_ns; /* median now; TF_NS_NONE: no full set of samples */
+	uint64_t winner_ns;   /* its median; 0 without one */
+	double ratio;         /* measured over packaged; 0 where one is missing */
+};
+
+/*
+ * `samples` is (candidate_count, TF_PASSES) as tf_session_drift leaves it. Stage 1 is compared with stage 1: both
+ * sampled every candidate. Of several winners the one with the lowest median is named.
+ */
+void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, uint32_t group,
+	struct tf_drift_row *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   loading --become_ready--> ready <--jobs (job.c)--> busy
+ *   loading --on_signal--> ended
+ *   ready, busy --tf_supervisor_drain--> draining --on_ended--> ended
+ *   any of them --tf_supervisor_fail--> failed
+ *
+ * 1. A package that cannot be read, a port that is taken, starts no process.
+ * 2. Ended and failed: every rank was reaped and every request answered before the loop ends.
+ * 3. The first cause is told, once, in one line; what follows from it is not.
+ */
+#include "runtime/serve/supervisor.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/deadline.h"
+#include "catalog/catalog_read.h"
+#include "runtime/serve/bench_job.h"
+#include "runtime/serve/drift_job.h"
+#include "runtime/serve/http_server.h"
+#include "runtime/serve/ready_report.h"
+
+/* A session bounds its loading by five timeouts; a rank that is late beyond that has lost its way. */
+#define LOAD_TIMEOUTS  6
+/* A job under way may finish within these; then the ranks close within these. */
+#define DRAIN_TIMEOUTS 5
+#define CLOSE_TIMEOUTS 2
+#define FLUSH_NS       (TF_NS_PER_S / 4)
+
+static const char *const state_names[] = {"loading", "ready", "busy", "draining", "ended", "failed"};
+
+const char *tf_serve_state_name(enum tf_serve_state state)
+{
+	return state_names[state];
+}
+
+int tf_supervisor_takes_jobs(const struct tf_supervisor *supervisor)
+{
+	return supervisor->state == TF_STATE_READY || supervisor->state == TF_STATE_BUSY;
+}
+
+static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
+{
+	struct timeval tv = {.tv_sec = ns / TF_NS_PER_S, .tv_usec = ns % TF_NS_PER_S / 1000};
+
+	event_add(supervisor->bound, &tv);
+}
+
+/* Answers whoever still waits with `cause`, lets answers leave, then ends the loop. */
+static void end_loop(
+	struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause)
+{
+	struct timeval tv = {.tv_usec = FLUSH_NS / 1000};
+
+	supervisor->exit_code = exit_code;
+	event_del(supervisor->bound);
+	tf_http_begin_end(supervisor->http);
+	tf_jobs_end_all(supervisor, cause);
+	if (tf_http_leaving(supervisor->http))
+		event_base_loopexit(supervisor->base, &tv);
+	else
+		event_base_loopbreak(supervisor->base);
+}
+
+void tf_supervisor_fail(struct tf_supervisor *supervisor, const struct tf_error *cause)
+{
+	struct tf_error told = *cause, err;
+
+	if (supervisor->state == TF_STATE_FAILED || supervisor->state == TF_STATE_ENDED)
+		return;
+	if (supervisor->state == TF_STATE_LOADING && told.status == TF_E_MISFIT)
+		tf_error_prefix(&told, "cannot load '%s'", supervisor->options->path);
+	supervisor->state = TF_STATE_FAILED;
+	supervisor->crew.over = 1;
+	fflush(stdout);
+	fprintf(stderr, "tfrun: %s\n", told.text);
+	if (tf_ranks_kill(supervisor->ranks, &err) != TF_OK)
+		fprintf(stderr, "tfrun: %s\n", err.text);
+	end_loop(supervisor, (int)tf_status_exit(told.status), &told);
+}
+
+static void tell_ranks_to_close(struct tf_supervisor *supervisor)
+{
+	supervisor->crew.may_end = 1;
+	supervisor->crew.doing = "while closing";
+	tf_crew_order_all(&supervisor->crew, TF_COMMAND_DRAIN, NULL, 0);
+	set_bound(supervisor, CLOSE_TIMEOUTS * supervisor->options->timeout_ns);
+}
+
+void tf_supervisor_drain(struct tf_supervisor *supervisor, int exit_code)
+{
+	struct tf_error cause;
+
+	if (!tf_supervisor_takes_jobs(supervisor))
+		return;
+	supervisor->state = TF_STATE_DRAINING;
+	supervisor->exit_code = exit_code;
+	(void)!TF_FAIL(&cause, TF_E_ABORTED, "the server is draining");
+	tf_jobs_refuse_waiting(supervisor, &cause);
+	if (supervisor->jobs.running)
+		set_bound(supervisor, DRAIN_TIMEOUTS * supervisor->options->timeout_ns);
+	else
+		tell_ranks_to_close(supervisor);
+}
+
+static void on_ended(void *user)
+{
+	struct tf_supervisor *supervisor = user;
+
+	supervisor->state = TF_STATE_ENDED;
+	end_loop(supervisor, supervisor->exit_code, NULL);
+}
+
+static void on_fault(void *user, const struct tf_error *cause)
+{
+	tf_supervisor_fail(user, cause);
+}
+
+static void on_bound(evutil_socket_t fd, short what, void *user)
+{
+	struct tf_supervisor *supervisor = user;
+	const struct tf_serve_options *options = supervisor->options;
+	struct tf_error cause = {0};
+
+	(void)fd;
+	(void)what;
+	if (supervisor->state == TF_STATE_LOADING)
+		(void)!TF_FAIL(&cause, TF_E_TIMEOUT, "the ranks were not ready within %lld ms",
+			(long long)(LOAD_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
+	else if (supervisor->jobs.running)
+		(void)!TF_FAIL(&cause, TF_E_TIMEOUT,
+			"draining: the request under way did not finish within %lld ms and was cut",
+			(long long)(DRAIN_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
+	else
+		(void)!TF_FAIL(&cause, TF_E_TIMEOUT, "draining: the ranks did not close within %lld ms",
+			(long long)(CLOSE_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
+	tf_supervisor_fail(supervisor, &cause);
+}
+
+/* Ends at once, without an error: there is nothing to drain, or no more patience. */
+static void end_now(struct tf_supervisor *supervisor, int exit_code)
+{
+	struct tf_error cause, err;
+
+	supervisor->state = TF_STATE_ENDED;
+	supervisor->crew.over = 1;
+	(void)!TF_FAIL(&cause, TF_E_ABORTED, "the server was told to end");
+	if (tf_ranks_kill(supervisor->ranks, &err) != TF_OK)
+		fprintf(stderr, "tfrun: %s\n", err.text);
+	end_loop(supervisor, exit_code, &cause);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *user)
+{
+	struct tf_supervisor *supervisor = user;
+	int exit_code = number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_DONE;
+
+	(void)what;
+	if (supervisor->state == TF_STATE_FAILED || supervisor->state == TF_STATE_ENDED)
+		return;
+	if (supervisor->signal)
+		end_now(supervisor, number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_FAILED);
+	else if (supervisor->state == TF_STATE_LOADING)
+		end_now(supervisor, exit_code);
+	else
+		tf_supervisor_drain(supervisor, exit_code);
+	supervisor->signal = (int)number;
+}
+
+static void become_ready(struct tf_supervisor *supervisor)
+{
+	struct tf_error err = {0};
+	enum tf_status status = TF_OK;
+
+	supervisor->ready_ns = tf_now_ns();
+	supervisor->state = TF_STATE_READY;
+	supervisor->crew.doing = "while idle";
+	event_del(supervisor->bound);
+	switch (supervisor->options->mode) {
+	case TF_SERVE_HTTP:
+		status = tf_ready_report_print(stdout, supervisor, &err);
+		break;
+	case TF_SERVE_CHECK:
+		status = tf_check_report_print(stdout, supervisor, &err);
+		break;
+	case TF_SERVE_DRIFT:
+		status = tf_drift_job_add(supervisor, &err);
+		break;
+	case TF_SERVE_BENCH:
+		status = tf_bench_job_add(supervisor, &err);
+		break;
+	}
+	if (status != TF_OK)
+		tf_supervisor_fail(supervisor, &err);
+	else if (supervisor->options->mode == TF_SERVE_CHECK)
+		tf_supervisor_drain(supervisor, TF_EXIT_DONE);
+}
+
+static void take_ready(
+	struct tf_supervisor *supervisor, uint32_t rank, const void *data, size_t bytes)
+{
+	struct tf_rank_ready *ready = &supervisor->readies[rank];
+	struct tf_error err;
+
+	if (bytes != sizeof(*ready))
+		return;
+	memcpy(ready, data, sizeof(*ready));
+	if (memcmp(ready->digest, supervisor->view.digest, sizeof(ready->digest)) != 0) {
+		(void)!TF_FAIL(&err, TF_E_MISMATCH,
+			"'%s' was replaced while it was loaded: its digest is not the one read first",
+			supervisor->options->path);
+		tf_supervisor_fail(supervisor, &err);
+		return;
+	}
+	supervisor->metrics.counters[rank] = ready->counters;
+	supervisor->ready_ranks |= UINT32_C(1) << rank;
+	if (supervisor->ready_ranks == (UINT32_C(1) << supervisor->crew.world) - 1)
+		become_ready(supervisor);
+}
+
+static void on_word(void *user, uint32_t rank, uint16_t type, const void *data, size_t bytes)
+{
+	struct tf_supervisor *supervisor = user;
+
+	if (type == TF_COMMAND_READY) {
+		take_ready(supervisor, rank, data, bytes);
+		return;
+	}
+	tf_jobs_hear(supervisor, rank, type, data, bytes);
+	if (supervisor->state == TF_STATE_DRAINING && !supervisor->jobs.running &&
+		!supervisor->crew.may_end)
+		tell_ranks_to_close(supervisor);
+}
+
+void tf_supervisor_refresh_metrics(struct tf_supervisor *supervisor)
+{
+	struct tf_serve_metrics *metrics = &supervisor->metrics;
+
+	metrics->ready = tf_supervisor_takes_jobs(supervisor);
+	metrics->ranks_up = tf_crew_running(&supervisor->crew);
+	metrics->requests_waiting = supervisor->jobs.waiting;
+	if (!supervisor->ready_ns)
+		return;
+	metrics->load_ns = supervisor->ready_ns - supervisor->options->begin_ns;
+	for (int phase = 0; phase < TF_PHASE_COUNT; phase++)
+		metrics->phase_ns[phase] =
+			tf_ready_phase_ns(supervisor, (enum tf_session_phase)phase);
+	metrics->relocated = supervisor->readies[0].relocated;
+}
+
+static enum tf_status prepare_metrics(struct tf_supervisor *supervisor, struct tf_error *err)
+{
+	struct tf_serve_metrics *metrics = &supervisor->metrics;
+	const struct tf_package_view *view = &supervisor->view;
+
+	metrics->version = supervisor->options->version;
+	metrics->package_sha256 = supervisor->digest_hex;
+	metrics->world = view->program.world;
+	metrics->capacities = tf_calloc(view->capacity_count, sizeof(metrics->capacities[0]));
+	if (!metrics->capacities)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the metrics");
+	metrics->capacity_count = view->capacity_count;
+	for (uint32_t i = 0; i < view->capacity_count; i++)
+		metrics->capacities[i].capacity = view->capacities[i];
+	return TF_OK;
+}
+
+/* Everything that needs no rank: a failure here costs nothing. */
+static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error *err)
+{
+	const struct tf_serve_options *options = supervisor->options;
+	int is_drift = options->mode == TF_SERVE_DRIFT;
+	unsigned parts = is_drift ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
+
+	TF_TRY(tf_package_view_open(
+		options->path, parts, options->capacity_max, &supervisor->view, err));
+	tf_hex(supervisor->view.digest, TF_DIGEST_BYTES, supervisor->digest_hex);
+	TF_TRY(prepare_metrics(supervisor, err));
+	if (options->mode == TF_SERVE_HTTP)
+		TF_TRY(tf_listen_open(
+			options->listen, &supervisor->plan.listen_fd, supervisor->listen_text, err));
+	supervisor->plan.session = (struct tf_session_options){
+		.path = options->path,
+		.device = options->device,
+		.timeout_ns = options->timeout_ns,
+		.capacity_max = tf_package_view_largest(&supervisor->view),
+		.strict = options->strict,
+		.startup = is_drift,
+		.probe = 1,
+	};
+	return TF_OK;
+}
+
+static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_error *err)
+{
+	static const int numbers[2] = {SIGTERM, SIGINT};
+	struct tf_crew_handlers handlers = {
+		.word = on_word, .fault = on_fault, .ended = on_ended, .user = supervisor};
+
+	supervisor->base = event_base_new();
+	if (!supervisor->base)
+		return TF_FAIL(err, TF_E_SYSTEM, "libevent cannot make an event loop");
+	for (int i = 0; i < 2; i++) {
+		supervisor->signals[i] =
+			evsignal_new(supervisor->base, numbers[i], on_signal, supervisor);
+		if (!supervisor->signals[i] || event_add(supervisor->signals[i], NULL))
+			return TF_FAIL(err, TF_E_SYSTEM, "libevent cannot watch signal %d", numbers[i]);
+	}
+	supervisor->bound = evtimer_new(supervisor->base, on_bound, supervisor);
+	if (!supervisor->bound)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a timer");
+	TF_TRY(tf_crew_init(&supervisor->crew, supervisor->ranks, supervisor->view.program.world,
+		supervisor->base, supervisor->options->timeout_ns, &handlers, err));
+	if (supervisor->options->mode == TF_SERVE_HTTP)
+		TF_TRY(tf_http_create(supervisor, supervisor->plan.listen_fd, &supervisor->http, err));
+	supervisor->plan.listen_fd = -1; /* the server's now */
+	set_bound(supervisor, LOAD_TIMEOUTS * supervisor->options->timeout_ns);
+	return TF_OK;
+}
+
+static void supervisor_fini(struct tf_supervisor *supervisor)
+{
+	tf_http_destroy(supervisor->http);
+	tf_crew_fini(&supervisor->crew);
+	tf_ranks_destroy(supervisor->ranks);
+	for (int i = 0; i < 2; i++) {
+		if (supervisor->signals[i])
+			event_free(supervisor->signals[i]);
+	}
+	if (supervisor->bound)
+		event_free(supervisor->bound);
+	if (supervisor->base)
+		event_base_free(supervisor->base);
+	if (supervisor->plan.listen_fd >= 0)
+		close(supervisor->plan.listen_fd);
+	tf_free(supervisor->metrics.capacities);
+	tf_package_view_close(&supervisor->view);
+}
+
+int tf_serve(const struct tf_serve_options *options)
+{
+	struct tf_supervisor supervisor;
+	struct tf_error err = {0};
+	enum tf_status status;
+
+	memset(&supervisor, 0, sizeof(supervisor));
+	supervisor.options = options;
+	supervisor.plan.listen_fd = -1;
+	(void)signal(SIGPIPE, SIG_IGN);
+	status = prepare(&supervisor, &err);
+	supervisor.forked_ns = tf_now_ns();
+	if (status == TF_OK)
+		status = tf_ranks_spawn(supervisor.view.program.world, tf_rank_loop, &supervisor.plan,
+			&supervisor.ranks, &err);
+	if (status == TF_OK)
+		status = start_loop(&supervisor, &err);
+	if (status == TF_OK) {
+		event_base_dispatch(supervisor.base);
+	} else {
+		fprintf(stderr, "tfrun: %s\n", err.text);
+		supervisor.exit_code = (int)tf_status_exit(status);
+	}
+	supervisor_fini(&supervisor);
+	return supervisor.exit_code;
+}

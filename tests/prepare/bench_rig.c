@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same order of calls as a rank's process at export, on threads, with a hook before the first launch. */
+#include "tests/prepare/bench_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/catalog_write.h"
+#include "packages/container_write.h"
+#include "prepare/tune/plan.h"
+#include "runtime/collective/collective.h"
+#include "runtime/collective/startup.h"
+
+static void die(const char *what, const struct tf_error *err)
+{
+	fprintf(stderr, "%s: %s\n", what, err->text);
+	abort();
+}
+
+void bench_init(struct bench *bench, uint32_t world, const char *workload, const char *ladder)
+{
+	struct tf_error err = {0};
+
+	memset(bench, 0, sizeof(*bench));
+	bench->world = world;
+	bench->timeout_ns = BENCH_TIMEOUT_NS;
+	tf_collective_register_host();
+	if (tf_workload_parse(workload, strlen(workload), "test.yaml", &bench->workload, &err) != TF_OK)
+		die("workload", &err);
+	if (ladder) {
+		if (tf_ladder_parse(ladder, strlen(ladder), "test.yaml", &bench->ladder, &err) != TF_OK)
+			die("ladder", &err);
+	} else if (tf_ladder_builtin("local", &bench->ladder, &err) != TF_OK) {
+		die("ladder", &err);
+	}
+}
+
+void bench_fini(struct bench *bench)
+{
+	tf_workload_fini(&bench->workload);
+	tf_ladder_fini(&bench->ladder);
+	for (uint32_t r = 0; r < TF_WORLD_MAX; r++) {
+		tf_program_fini(&bench->programs[r]);
+		tf_bytes_fini(&bench->catalogs[r]);
+	}
+}
+
+enum tf_status bench_open(const struct bench *bench, struct tf_link *link, struct tf_program *program,
+	struct tf_bench_rank *rank, struct tf_error *err)
+{
+	struct tf_device_properties properties;
+
+	rank->link = link;
+	rank->timeout_ns = bench->timeout_ns;
+	rank->program = program;
+	TF_TRY(tf_device_ops_find("host", &rank->ops, err));
+	TF_TRY(rank->ops->open(0, &rank->device, err));
+	rank->ops->properties(rank->device, &properties);
+	TF_TRY(tf_plan(&bench->workload, &bench->ladder, &properties, bench->world, program, err));
+	return tf_bench_rank_open(rank, err);
+}
+
+static enum tf_status tune_rank(struct bench *bench, uint32_t number, struct tf_bench_rank *rank,
+	struct tf_link *link, struct tf_error *err)
+{
+	struct tf_tune_times times = {0};
+
+	TF_TRY(bench_open(bench, link, &bench->programs[number], rank, err));
+	if (bench->hook)
+		TF_TRY(bench->hook(bench, rank, err));
+	TF_TRY(tf_tune(rank, &bench->aggregates[number], &times, err));
+	TF_TRY(tf_capture_step_graphs(rank, err));
+	return tf_catalog_write(&bench->programs[number], &bench->catalogs[number], err);
+}
+
+static enum tf_status body(void *user, struct tf_link *link, struct tf_error *err)
+{
+	struct bench *bench = user;
+	struct tf_bench_rank rank = {0};
+	enum tf_status status = tune_rank(bench, tf_link_rank(link), &rank, link, err);
+
+	tf_bench_rank_close(&rank);
+	return status;
+}
+
+void bench_tune(struct bench *bench)
+{
+	for (uint32_t r = 0; r < bench->world; r++)
+		bench->aggregates[r] = 0; /* what a caller's zeroed storage holds: success, if nobody writes it */
+	run_ranks(bench->world, body, bench, bench->errors);
+}
+
+int bench_is_ok(const struct bench *bench)
+{
+	for (uint32_t r = 0; r < bench->world; r++) {
+		if (bench->errors[r].status == TF_OK)
+			continue;
+		fprintf(stderr, "rank %u: %s: %s\n", r, tf_status_name(bench->errors[r].status),
+			bench->errors[r].text);
+		return 0;
+	}
+	return 1;
+}
+
+enum tf_status bench_swap(
+	struct tf_bench_rank *rank, const char *kernel, const char *stand_in, struct tf_error *err)
+{
+	uint32_t index = tf_plan_kernel(rank->program, kernel);
+
+	if (index == TF_PROGRAM_NONE)
+		return TF_FAIL(err, TF_E_INTERNAL, "the plan lacks '%s'", kernel);
+	return rank->ops->kernel_find(rank->modules.modules[0], stand_in,
+		rank->program->kernels[index].args_bytes, &rank->modules.kernels[index], err);
+}
+
+void bench_write_package(const char *path, const struct tf_bytes *catalog)
+{
+	struct tf_package_writer *writer = NULL;
+	struct tf_error err = {0};
+
+	if (tf_package_writer_create(path, &writer, &err) != TF_OK ||
+		tf_package_writer_add(writer, "catalog.sqlite", catalog->data, catalog->size, &err) != TF_OK ||
+		tf_package_writer_seal(writer, &err) != TF_OK ||
+		tf_package_writer_publish(writer, NULL, NULL, &err) != TF_OK)
+		die(path, &err);
+	tf_package_writer_destroy(writer);
+}

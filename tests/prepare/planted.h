@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Test kernels that misbehave on one rank, each in the place of one production kernel. */
+#ifndef TF_TESTS_PREPARE_PLANTED_H
+#define TF_TESTS_PREPARE_PLANTED_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The rank that misbehaves; the same for all kernels of a test. */
+extern uint32_t planted_rank;
+
+/* How many calls of "planted_late" that rank carries out well before it stops taking part. */
+extern int planted_good_calls;
+
+/*
+ * Registers, once: "planted_silent" (stands in for all_reduce_one_shot_direct; the rank never sends and never waits),
+ * "planted_late" (the same kernel; silent after planted_good_calls), "planted_flip" (all_reduce_one_shot_sentinel; the rank's last output
+ * byte has one wrong bit), "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults).
+ */
+void planted_register(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
