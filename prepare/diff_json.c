@@ -16,9 +16,9 @@ static json_t *pack_identity(const struct tf_package_diff *diff)
 	for (uint32_t i = 0; array && i < diff->identity_count; i++) {
 		const struct tf_diff_identity *row = &diff->identity[i];
 
-		array = tf_json_append(array, json_pack("{s:s, s:o, s:o}", "key", row->key, "a",
-										  text_or_null(row->value[0]), "b",
-										  text_or_null(row->value[1])));
+		array = tf_json_append(
+			array, json_pack("{s:s, s:o, s:o}", "key", row->key, "a", text_or_null(row->value[0]),
+					   "b", text_or_null(row->value[1])));
 	}
 	return array;
 }
@@ -30,8 +30,7 @@ static json_t *pack_group(const struct tf_group *group)
 		tf_dtype_name(group->dtype), "bytes", (json_int_t)tf_group_input_bytes(group));
 }
 
-static json_t *pack_only(
-	const struct tf_program *program, const uint32_t *groups, uint32_t count)
+static json_t *pack_only(const struct tf_program *program, const uint32_t *groups, uint32_t count)
 {
 	json_t *array = json_array();
 
@@ -47,8 +46,8 @@ static json_t *pack_times(const struct tf_program *program, uint32_t index, int 
 	if (stage < 0 || index == TF_PROGRAM_NONE)
 		return json_null();
 	entry = &program->candidates[index];
-	return tf_json_times(entry->stage_median_ns[stage], entry->stage_low_ns[stage],
-		entry->stage_high_ns[stage]);
+	return tf_json_times(
+		entry->stage_median_ns[stage], entry->stage_low_ns[stage], entry->stage_high_ns[stage]);
 }
 
 static json_t *pack_side(const struct tf_program *program, const struct tf_diff_side *side)
@@ -61,20 +60,18 @@ static json_t *pack_side(const struct tf_program *program, const struct tf_diff_
 		pack_times(program, side->other, side->stage));
 }
 
-static json_t *pack_changed(
-	const struct tf_package_view *views, const struct tf_package_diff *diff)
+static json_t *pack_changed(const struct tf_package_view *views, const struct tf_package_diff *diff)
 {
 	json_t *array = json_array();
 
 	for (uint32_t i = 0; array && i < diff->pick_count; i++) {
 		const struct tf_diff_pick *pick = &diff->picks[i];
 
-		array = tf_json_append(
-			array, json_pack("{s:o, s:s, s:o, s:o}", "group",
-					   pack_group(&views[0].program.groups[pick->group[0]]), "outcome",
-					   tf_diff_outcome_name(pick->outcome), "a",
-					   pack_side(&views[0].program, &pick->side[0]), "b",
-					   pack_side(&views[1].program, &pick->side[1])));
+		array = tf_json_append(array, json_pack("{s:o, s:s, s:o, s:o}", "group",
+										  pack_group(&views[0].program.groups[pick->group[0]]),
+										  "outcome", tf_diff_outcome_name(pick->outcome), "a",
+										  pack_side(&views[0].program, &pick->side[0]), "b",
+										  pack_side(&views[1].program, &pick->side[1])));
 	}
 	return array;
 }
@@ -83,13 +80,12 @@ enum tf_status tf_diff_print_json(FILE *to, const struct tf_package_view *views,
 	const struct tf_package_diff *diff, struct tf_error *err)
 {
 	return tf_json_print(to,
-		json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "version",
-			TF_DIFF_JSON_VERSION, "a", tf_package_path(views[0].package), "b",
-			tf_package_path(views[1].package), "groups_in_both", (json_int_t)diff->common_count,
-			"picks_equal", (json_int_t)(diff->common_count - diff->pick_count), "identity",
-			pack_identity(diff), "only_in_a",
-			pack_only(&views[0].program, diff->only[0], diff->only_count[0]), "only_in_b",
-			pack_only(&views[1].program, diff->only[1], diff->only_count[1]), "changed",
-			pack_changed(views, diff)),
+		json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "version", TF_DIFF_JSON_VERSION,
+			"a", tf_package_path(views[0].package), "b", tf_package_path(views[1].package),
+			"groups_in_both", (json_int_t)diff->common_count, "picks_equal",
+			(json_int_t)(diff->common_count - diff->pick_count), "identity", pack_identity(diff),
+			"only_in_a", pack_only(&views[0].program, diff->only[0], diff->only_count[0]),
+			"only_in_b", pack_only(&views[1].program, diff->only[1], diff->only_count[1]),
+			"changed", pack_changed(views, diff)),
 		err);
 }

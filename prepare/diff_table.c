@@ -85,8 +85,7 @@ static void add_side(struct tf_text_table *table, const struct tf_program *progr
 	if (stage < 0)
 		tf_text_table_cell(table, "%s", verdict_texts[side->verdict]);
 	else
-		tf_text_table_cell(
-			table, "%s (stage %d)", verdict_texts[side->verdict], side->stage + 1);
+		tf_text_table_cell(table, "%s (stage %d)", verdict_texts[side->verdict], side->stage + 1);
 }
 
 static enum tf_status print_pick(FILE *to, const struct tf_package_view *views,

@@ -26,10 +26,10 @@ static json_t *pack_graphs(const struct tf_program *program)
 		const struct tf_graph *graph = &program->graphs[i];
 		int startup = graph->kind == TF_GRAPH_STARTUP;
 
-		array = tf_json_append(array,
-			json_pack("{s:s, s:o, s:I, s:I}", "kind", startup ? "startup" : "step", "capacity",
-				startup ? json_null() : json_integer(graph->capacity), "nodes",
-				(json_int_t)graph->node_count, "edges", (json_int_t)graph->edge_count));
+		array = tf_json_append(
+			array, json_pack("{s:s, s:o, s:I, s:I}", "kind", startup ? "startup" : "step",
+					   "capacity", startup ? json_null() : json_integer(graph->capacity), "nodes",
+					   (json_int_t)graph->node_count, "edges", (json_int_t)graph->edge_count));
 	}
 	return array;
 }
@@ -70,8 +70,8 @@ static json_t *pack_member(const char *name, uint64_t bytes, const uint8_t *dige
 
 static json_t *pack_members(const struct tf_package_view *view)
 {
-	json_t *array = tf_json_append(json_array(),
-		pack_member(TF_PACKAGE_CATALOG, view->catalog.size, view->catalog_sha256));
+	json_t *array = tf_json_append(
+		json_array(), pack_member(TF_PACKAGE_CATALOG, view->catalog.size, view->catalog_sha256));
 
 	for (uint32_t i = 0; array && i < view->program.member_count; i++) {
 		const struct tf_member *member = &view->program.members[i];

@@ -32,8 +32,8 @@ TF_WARN_UNUSED enum tf_status tf_inspect_print_why(FILE *to, const struct tf_pro
  * \N, and backslash, tab, newline and other control bytes are \\, \t, \n and \xNN. The header is
  * printed with the first row. Statuses as tf_catalog_query.
  */
-TF_WARN_UNUSED enum tf_status tf_inspect_print_query(FILE *to, const struct tf_package_view *view,
-	const char *sql, int json, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_inspect_print_query(
+	FILE *to, const struct tf_package_view *view, const char *sql, int json, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -81,8 +81,8 @@ static int take_json(void *user, int columns, char *const *names, char *const *v
 	return rows->failed;
 }
 
-enum tf_status tf_inspect_print_query(FILE *to, const struct tf_package_view *view,
-	const char *sql, int json, struct tf_error *err)
+enum tf_status tf_inspect_print_query(
+	FILE *to, const struct tf_package_view *view, const char *sql, int json, struct tf_error *err)
 {
 	struct rows rows = {.to = to, .values = json ? json_array() : NULL};
 	enum tf_status status = tf_catalog_query(view->catalog.data, view->catalog.size, sql,

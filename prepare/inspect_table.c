@@ -32,8 +32,7 @@ static void print_graphs(FILE *to, const struct tf_program *program)
 		if (graph->kind == TF_GRAPH_STARTUP)
 			fprintf(to, "%s startup (%u nodes)", i ? "," : "", graph->node_count);
 		else
-			fprintf(
-				to, "%s step %u (%u nodes)", i ? "," : "", graph->capacity, graph->node_count);
+			fprintf(to, "%s step %u (%u nodes)", i ? "," : "", graph->capacity, graph->node_count);
 	}
 	fprintf(to, "\n");
 }
@@ -79,8 +78,7 @@ static void add_times(struct tf_text_table *table, const struct tf_group_candida
 		(double)entry->stage_high_ns[stage] / 1e3);
 }
 
-static void add_pick(
-	struct tf_text_table *table, const struct tf_program *program, uint32_t index)
+static void add_pick(struct tf_text_table *table, const struct tf_program *program, uint32_t index)
 {
 	const struct tf_group *group = &program->groups[index];
 	const struct tf_group_candidate *pick = &program->candidates[program->selectors[index]];

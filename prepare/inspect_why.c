@@ -102,14 +102,12 @@ static enum tf_status print_group(
 
 static json_t *pack_candidate(const struct tf_group_candidate *entry)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o}", "rung", (json_int_t)entry->rung,
-		"candidate", tf_json_candidate(&entry->candidate), "state",
-		tf_candidate_state_name(entry->state), "reason", entry->reason, "stage1",
-		tf_json_times(
-			entry->stage_median_ns[0], entry->stage_low_ns[0], entry->stage_high_ns[0]),
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o}", "rung", (json_int_t)entry->rung, "candidate",
+		tf_json_candidate(&entry->candidate), "state", tf_candidate_state_name(entry->state),
+		"reason", entry->reason, "stage1",
+		tf_json_times(entry->stage_median_ns[0], entry->stage_low_ns[0], entry->stage_high_ns[0]),
 		"stage2",
-		tf_json_times(
-			entry->stage_median_ns[1], entry->stage_low_ns[1], entry->stage_high_ns[1]));
+		tf_json_times(entry->stage_median_ns[1], entry->stage_low_ns[1], entry->stage_high_ns[1]));
 }
 
 static json_t *pack_group(const struct tf_program *program, uint32_t index)

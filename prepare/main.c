@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prepare/bench_verb.h"
 #include "prepare/diff_verb.h"
 #include "prepare/export_verb.h"
 #include "prepare/inspect_verb.h"
@@ -26,6 +27,7 @@ static const struct verb_entry entries[] = {
 	{&tf_inspect_verb_table, tf_inspect_verb},
 	{&tf_verify_verb_table, tf_verify_verb},
 	{&tf_diff_verb_table, tf_diff_verb},
+	{&tf_bench_verb_table, tf_bench_verb},
 };
 
 #define VERB_COUNT (sizeof(entries) / sizeof(entries[0]))

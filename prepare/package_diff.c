@@ -51,8 +51,7 @@ static void add_identity(
 {
 	if (a && b && !strcmp(a, b))
 		return;
-	diff->identity[diff->identity_count++] =
-		(struct tf_diff_identity){.key = key, .value = {a, b}};
+	diff->identity[diff->identity_count++] = (struct tf_diff_identity){.key = key, .value = {a, b}};
 }
 
 /* Both lists are ordered by key. */
@@ -156,8 +155,8 @@ static void compare_pick(const struct tf_program *const programs[2], uint32_t gr
 		pick.side[i].other = find_candidate(programs[i], pick.group[i], candidates[!i]);
 		judge(programs[i], &pick.side[i]);
 	}
-	pick.outcome = (enum tf_diff_outcome)(asks_for_its_pick(&pick.side[0]) +
-										  asks_for_its_pick(&pick.side[1]));
+	pick.outcome =
+		(enum tf_diff_outcome)(asks_for_its_pick(&pick.side[0]) + asks_for_its_pick(&pick.side[1]));
 	diff->outcome_count[pick.outcome]++;
 	diff->picks[diff->pick_count++] = pick;
 }

@@ -68,8 +68,8 @@ int tf_program_samples(
 	return found == TF_PASSES;
 }
 
-static enum tf_status fail_candidate(const struct tf_program *program, uint32_t candidate,
-	const char *what, struct tf_error *err)
+static enum tf_status fail_candidate(
+	const struct tf_program *program, uint32_t candidate, const char *what, struct tf_error *err)
 {
 	const struct tf_group_candidate *entry = &program->candidates[candidate];
 	const struct tf_group *group = &program->groups[entry->group];
@@ -99,8 +99,8 @@ static enum tf_status check_statistics(const struct tf_program *program, uint32_
 }
 
 /* Candidates of a group follow each other; `rows` is (candidates of all groups, TF_PASSES). */
-static enum tf_status check_group(const struct tf_program *program, uint32_t group,
-	uint32_t first, uint32_t count, const uint64_t *rows, struct tf_error *err)
+static enum tf_status check_group(const struct tf_program *program, uint32_t group, uint32_t first,
+	uint32_t count, const uint64_t *rows, struct tf_error *err)
 {
 	uint32_t choice = tf_select_pick(rows + (size_t)first * TF_PASSES, count);
 
@@ -150,9 +150,9 @@ enum tf_status tf_proof_selection(const struct tf_program *program, struct tf_er
 		found[row]++;
 	}
 	for (uint32_t i = 0; status == TF_OK && i < 2 * program->candidate_count; i++)
-		status = check_statistics(program, i % program->candidate_count,
-			i >= program->candidate_count, rows + (size_t)i * TF_PASSES, found[i] == TF_PASSES,
-			err);
+		status =
+			check_statistics(program, i % program->candidate_count, i >= program->candidate_count,
+				rows + (size_t)i * TF_PASSES, found[i] == TF_PASSES, err);
 	if (status == TF_OK)
 		status = check_groups(program, rows + stage_cells, err);
 	tf_free(rows);

@@ -13,7 +13,7 @@ extern "C" {
 struct tf_package_view {
 	struct tf_package *package;
 	struct tf_bytes catalog;
-	struct tf_program program; /* with the startup graph and the samples */
+	struct tf_program program;               /* with the startup graph and the samples */
 	uint8_t catalog_sha256[TF_DIGEST_BYTES]; /* as in the seal */
 	uint8_t file_sha256[TF_DIGEST_BYTES];    /* only after tf_package_view_verify */
 };

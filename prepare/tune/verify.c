@@ -27,7 +27,7 @@
 /* What one rank saw of a round of one group. */
 struct round_record {
 	uint32_t faulted_slot; /* the slot where this rank's run faulted, or TF_PROGRAM_NONE */
-	uint32_t pad;
+	uint32_t aborted;      /* 1: a peer ended that run, which has the better reason */
 	uint8_t wrong[TF_LADDER_RUNGS_MAX]; /* by rung: 1 where the bytes differed */
 	char fault[112];
 };
@@ -114,6 +114,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		tf_collective_abort(
 			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
 		record->faulted_slot = slot;
+		record->aborted = fault.status == TF_E_ABORTED;
 		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
 		return TF_OK;
 	}
@@ -139,7 +140,9 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 	char text[sizeof(program->candidates[0].reason)];
 
 	for (uint32_t r = 0; r < world; r++) {
-		if (records[r].faulted_slot < faulted) {
+		if (records[r].faulted_slot < faulted ||
+			(faulted < end && records[r].faulted_slot == faulted && records[by].aborted &&
+				!records[r].aborted)) {
 			faulted = records[r].faulted_slot;
 			by = r;
 		}

@@ -71,6 +71,32 @@ static enum tf_status fail(struct tf_session *session, enum tf_status status, st
 	return status;
 }
 
+/*
+ * A peer that ended the call had a reason, which stands in its own control words: followed from
+ * rank to rank, it names the one that is missing.
+ */
+static void add_cause(const struct tf_session *session, struct tf_error *err)
+{
+	const struct tf_control *control = tf_session_control(session);
+	char text[TF_ERROR_TEXT_BYTES];
+	struct tf_error cause = {0};
+	uint32_t rank = session->rank;
+
+	for (uint32_t hop = 0; hop < session->world; hop++) {
+		if (__atomic_load_n(&control->fault.code, __ATOMIC_ACQUIRE) != TF_FAULT_ABORTED ||
+			control->fault.peer >= session->world)
+			break;
+		rank = control->fault.peer;
+		control =
+			tf_rank_window_at(&session->window, (rank + session->world - session->rank) % session->world,
+				session->program.layout.control_off);
+	}
+	if (rank == session->rank || tf_fault_to_error(control, &session->program, &cause) == TF_OK)
+		return;
+	memcpy(text, err->text, sizeof(text));
+	(void)!TF_FAIL(err, err->status, "%s; rank %u: %s", text, rank, cause.text);
+}
+
 enum tf_status tf_session_run(
 	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
 {
@@ -91,6 +117,7 @@ enum tf_status tf_session_run(
 		return TF_OK;
 	tf_collective_abort(
 		session->window.base, session->window.stride, session->world, session->rank);
+	add_cause(session, &local);
 	fail(session, status, &local);
 	if (err)
 		*err = local;

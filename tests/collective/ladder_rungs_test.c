@@ -21,7 +21,7 @@
  * longer.
  */
 #define BYTES_USUAL   (UINT64_C(24) << 10)
-#define BYTES_LARGEST (UINT64_C(256) << 10)
+#define BYTES_LARGEST (UINT64_C(2100) << 10) /* above the smallest payload of any rung */
 #ifdef TF_THREAD_SANITIZER
 #define CASE_STEP 7
 #else
@@ -52,7 +52,7 @@ static const struct tf_collective_kernel *kernel_of(
  * Elements for the k-th size of a rung: its smallest, an odd one above, a ragged one, one near
  * its largest. 0: none.
  */
-static uint64_t count_for(const struct tf_rung *rung, uint64_t width, uint32_t k)
+static uint64_t count_for(const struct tf_rung *rung, uint32_t world, uint64_t width, uint32_t k)
 {
 	uint64_t align = rung->align_bytes > width ? rung->align_bytes : width;
 	uint64_t first = (rung->bytes_min + align - 1) / align * align;
@@ -60,6 +60,14 @@ static uint64_t count_for(const struct tf_rung *rung, uint64_t width, uint32_t k
 	uint64_t last = rung->bytes_max < above ? rung->bytes_max : above;
 	const uint64_t sizes[] = {first, first + 7 * align, first + 1021 * align, last / align * align};
 	uint64_t bytes = sizes[k] ? sizes[k] : align;
+
+	/*
+	 * Far-up rungs: their geometry on a ragged small payload, and once on a payload of their own.
+	 */
+	if (first > BYTES_USUAL && k != 1)
+		return k == 2 ? (BYTES_USUAL - 3 * align) / width : 0;
+	if (first > BYTES_USUAL && (width == 4 || world % 3 != 2))
+		return 0;
 
 	return bytes > last || bytes < rung->bytes_min ? 0 : bytes / width;
 }
@@ -77,7 +85,7 @@ static void rung_cases(
 			.kernel = kernel_of(op, &rung->candidate),
 			.dtype = dtype,
 			.fill = i >= combinations / 2 ? TF_FILL_SPECIAL : TF_FILL_RANDOM,
-			.count = count_for(rung, tf_dtype_bytes(dtype), k),
+			.count = count_for(rung, ranks->world, tf_dtype_bytes(dtype), k),
 			.ctas = rung->candidate.ctas,
 			.chunk_bytes = rung->candidate.chunk_bytes,
 			.seed = plan->seed * 100000 + i,

@@ -65,7 +65,8 @@ while read -r path; do
   mkdir -p "$root$(dirname "$path")"
   cp -L "$path" "$root$path"
 done < <(ldd "$bundle/bin/tfprep" | grep -oE '/[^ ]*/(ld-linux[^ ]*|lib(c|m|pthread|dl|rt|resolv)\.so\.[0-9]+)' | sort -u)
-inside() { env -i "$(command -v chroot)" "$root" "$@"; }
+# Without /proc the loader cannot learn where a program lies, so it is told.
+inside() { env -i LD_ORIGIN_PATH=/bundle/bin "$(command -v chroot)" "$root" "$@"; }
 inside /bundle/bin/tfprep --version
 inside /bundle/bin/tfprep export --tp 2 --device host --topology switched --timeout 10000 -o /tmp/bare.tfp
 if [[ -x "$bundle/bin/tfrun" ]]; then

@@ -154,6 +154,7 @@ static void test_a_silent_rank(void **state)
 
 			assert_int_equal(bad->state, TF_CANDIDATE_STRUCK);
 			assert_int_equal(struck_in(&bench.programs[0], g), 1);
+			assert_non_null(strstr(bad->reason, "struck out: late on rank"));
 		}
 		bench_fini(&bench);
 	}
@@ -187,6 +188,7 @@ static void test_a_hanging_candidate(void **state)
 		assert_int_equal(bad->state, TF_CANDIDATE_STRUCK);
 		assert_non_null(strstr(bad->reason, "late on rank"));
 		assert_non_null(strstr(bad->reason, "'sum'"));
+		assert_non_null(strstr(bad->reason, "no arrival from rank"));
 	}
 	bench_fini(&bench);
 }

@@ -45,10 +45,6 @@ def is_alive(pid):
         return False
 
 
-def rank_of(pid, world_pids):
-    return sorted(world_pids).index(pid)
-
-
 def run(*args, package=PACKAGE, **more):
     """tfrun to its end: (exit code, stdout, stderr)."""
     words = [TFRUN, *args] + ([package] if package else [])
@@ -149,4 +145,3 @@ def main(tests):
         begin = time.monotonic()
         test()
         print(f"ok {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-    os._exit(0)

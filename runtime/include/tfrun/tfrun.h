@@ -115,8 +115,7 @@ struct tfrun_buffer {
 	uint32_t dims_count;
 	uint64_t dims[4]; /* elements, outermost first */
 	size_t bytes;
-	void *
-		data; /* in place: write inputs and read outputs here between steps; device memory on a GPU */
+	void *data; /* in place: write inputs and read outputs here, between steps */
 };
 
 TFRUN_API_VOID uint32_t tfrun_buffer_count(const struct tfrun_session *session);
