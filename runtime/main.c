@@ -32,17 +32,30 @@ static const struct tf_option options[] = {
 	FLAG(check, "load on all ranks, prove every capacity, say so in one line and end"),
 	FLAG(drift, "replay the startup graph, compare with the packaged samples and end"),
 	FLAG(bench, "measure steps a second of every capacity and end"),
-	{.name = "capacity", .kind = TF_OPTION_UINT, .value = "N", .min = 1, .max = UINT32_MAX,
+	{.name = "capacity",
+		.kind = TF_OPTION_UINT,
+		.value = "N",
+		.min = 1,
+		.max = UINT32_MAX,
 		.off = offsetof(struct words, capacity),
 		.help = "largest capacity to load (default all of the package)"},
-	{.name = "device", .kind = TF_OPTION_CHOICE, .value = "KIND",
-		.off = offsetof(struct words, device), .choices = "auto|host|cuda",
+	{.name = "device",
+		.kind = TF_OPTION_CHOICE,
+		.value = "KIND",
+		.off = offsetof(struct words, device),
+		.choices = "auto|host|cuda",
 		.help = "where to run (default auto: what the package was made for)"},
-	{.name = "listen", .kind = TF_OPTION_TEXT, .value = "HOST:PORT",
+	{.name = "listen",
+		.kind = TF_OPTION_TEXT,
+		.value = "HOST:PORT",
 		.off = offsetof(struct words, listen),
 		.help = "address to serve at, port 0 for any free one (default " LISTEN_DEFAULT ")"},
-	{.name = "timeout", .kind = TF_OPTION_UINT, .value = "MS", .min = TIMEOUT_MS_MIN,
-		.max = TIMEOUT_MS_MAX, .off = offsetof(struct words, timeout_ms),
+	{.name = "timeout",
+		.kind = TF_OPTION_UINT,
+		.value = "MS",
+		.min = TIMEOUT_MS_MIN,
+		.max = TIMEOUT_MS_MAX,
+		.off = offsetof(struct words, timeout_ms),
 		.help = "bound of every wait between ranks in milliseconds (default 2000)"},
 	FLAG(strict, "take anything unused or missing for an error"),
 	FLAG(json, "print JSON"),
@@ -57,13 +70,14 @@ static const struct tf_verb verbs[] = {
 		.name = "tfrun",
 		.synopsis = "[options] PACKAGE",
 		.summary = "serve a prepared package",
-		.text = "Starts one process a rank, loads the package without tuning, capturing or writing "
-				"anything, proves every capacity bytewise and serves over HTTP: /health/live, "
-				"/health/ready, /metrics, /v1/package, /v1/steps and /v1/tensors.\n\n"
-				"SIGTERM and SIGINT drain: the request under way is finished, the ranks close. A rank "
-				"that dies or falls silent for longer than the timeout ends the group.\n\n"
-				"Exit codes: 0 done, 1 failed, 2 usage, 3 the package is invalid or does not fit, 4 a "
-				"library, driver or device is absent, 130 interrupted.",
+		.text =
+			"Starts one process a rank, loads the package without tuning, capturing or writing "
+			"anything, proves every capacity bytewise and serves over HTTP: /health/live, "
+			"/health/ready, /metrics, /v1/package, /v1/steps and /v1/tensors.\n\n"
+			"SIGTERM and SIGINT drain: the request under way is finished, the ranks close. A rank "
+			"that dies or falls silent for longer than the timeout ends the group.\n\n"
+			"Exit codes: 0 done, 1 failed, 2 usage, 3 the package is invalid or does not fit, 4 a "
+			"library, driver or device is absent, 130 interrupted.",
 		.options = options,
 		.args_min = 0,
 		.args_max = 1,
@@ -104,10 +118,10 @@ static int serve(const struct words *words, const char *path, int64_t begin_ns)
 		.begin_ns = begin_ns,
 		.strict = words->strict,
 		.json = words->json,
-		.mode = words->check ? TF_SERVE_CHECK
-			: words->drift ? TF_SERVE_DRIFT
-			: words->bench ? TF_SERVE_BENCH
-						   : TF_SERVE_HTTP,
+		.mode = words->check   ? TF_SERVE_CHECK
+				: words->drift ? TF_SERVE_DRIFT
+				: words->bench ? TF_SERVE_BENCH
+							   : TF_SERVE_HTTP,
 	};
 
 	if (words->check + words->drift + words->bench > 1)

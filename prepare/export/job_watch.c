@@ -8,6 +8,7 @@
 #include "prepare/export/job_watch.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/deadline.h"
@@ -123,6 +124,19 @@ static void hear_ready(struct watch *watch, int64_t until_ns)
 	}
 }
 
+static enum tf_status name_the_late(const struct watch *watch, struct tf_error *err)
+{
+	char names[8 * TF_WORLD_MAX] = "";
+	size_t used = 0;
+
+	for (uint32_t rank = 0; rank < watch->world; rank++) {
+		if (watch->ends[rank] == RANK_RUNNING)
+			used += (size_t)snprintf(
+				names + used, sizeof(names) - used, "%s%u", used ? ", " : "", rank);
+	}
+	return TF_FAIL(err, TF_E_TIMEOUT, "not finished within the bound: rank %s", names);
+}
+
 static enum tf_status hear_out(
 	struct watch *watch, int64_t deadline_ns, const volatile int *interrupted, struct tf_error *err)
 {
@@ -132,7 +146,7 @@ static enum tf_status hear_out(
 		if (interrupted && *interrupted)
 			return TF_FAIL(err, TF_E_ABORTED, "interrupted");
 		if (tf_deadline_passed(deadline_ns))
-			return TF_FAIL(err, TF_E_TIMEOUT, "the ranks did not finish within the bound");
+			return name_the_late(watch, err);
 		if (any_failed(watch) && deadline_ns > tf_deadline_after(GRACE_NS))
 			deadline_ns = tf_deadline_after(GRACE_NS);
 		hear_ready(watch, tick < deadline_ns ? tick : deadline_ns);
@@ -145,17 +159,23 @@ static int only_lost_a_peer(enum tf_status status)
 	return status == TF_E_DISCONNECTED || status == TF_E_ABORTED || status == TF_E_TIMEOUT;
 }
 
-/* The cause among all ends: a death, then a failure of one's own, then whatever there is. */
-static enum tf_status blame(
-	struct watch *watch, const struct tf_rank_exit *exits, struct tf_error *err)
+static enum tf_status describe_death(struct watch *watch, uint32_t rank, struct tf_error *err)
 {
-	char text[160];
+	char text[TF_RANK_EXIT_TEXT_BYTES];
+	struct tf_rank_exit how;
 
+	if (!tf_ranks_has_ended(watch->ranks, rank, &how))
+		return TF_FAIL(err, TF_E_DISCONNECTED, "rank %u broke off without a word", rank);
+	tf_rank_exit_describe(rank, &how, text, sizeof(text));
+	return TF_FAIL(err, TF_E_DISCONNECTED, "%s", text);
+}
+
+/* The cause among all ends: a death, then a failure of one's own, then whatever there is. */
+static enum tf_status blame(struct watch *watch, struct tf_error *err)
+{
 	for (uint32_t rank = 0; rank < watch->world; rank++) {
-		if (watch->ends[rank] == RANK_DIED) {
-			tf_rank_exit_describe(rank, &exits[rank], text, sizeof(text));
-			return TF_FAIL(err, TF_E_DISCONNECTED, "%s", text);
-		}
+		if (watch->ends[rank] == RANK_DIED)
+			return describe_death(watch, rank, err);
 	}
 	for (int own = 1; own >= 0; own--) {
 		for (uint32_t rank = 0; rank < watch->world; rank++) {
@@ -185,7 +205,6 @@ enum tf_status tf_job_run(uint32_t world, tf_rank_fn run, void *user, int64_t de
 	struct tf_error local = {0};
 	enum tf_status status;
 
-	memset(exits, 0, sizeof(exits));
 	TF_TRY(tf_ranks_spawn(world, run, user, &watch.ranks, err));
 	status = hear_out(&watch, deadline_ns, interrupted, &local);
 	/*
@@ -195,7 +214,7 @@ enum tf_status tf_job_run(uint32_t world, tf_rank_fn run, void *user, int64_t de
 	if (status == TF_OK)
 		(void)!tf_ranks_wait(watch.ranks, tf_deadline_after(GRACE_NS), exits, NULL);
 	if (status == TF_OK || status == TF_E_TIMEOUT) {
-		enum tf_status cause = blame(&watch, exits, err);
+		enum tf_status cause = blame(&watch, err);
 
 		if (cause != TF_OK)
 			status = cause;

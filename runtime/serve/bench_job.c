@@ -20,15 +20,15 @@
 #define PASS_STEPS_MAX 2000
 
 struct bench_row {
-	uint64_t steps; /* of a pass */
+	uint64_t steps;                      /* of a pass */
 	uint64_t median_ps, low_ps, high_ps; /* of a step, averaged over a pass */
 };
 
 struct bench_job {
 	struct tf_job job;
-	struct bench_row *rows; /* (capacity_count) */
-	uint32_t capacity;      /* index into view.capacities */
-	uint32_t pass;          /* 0: the order that warms up */
+	struct bench_row *rows;      /* (capacity_count) */
+	uint32_t capacity;           /* index into view.capacities */
+	uint32_t pass;               /* 0: the order that warms up */
 	uint64_t pass_ps[TF_PASSES]; /* of a step; picoseconds so that short ones keep their digits */
 	struct tf_step_report reports[TF_WORLD_MAX];
 };
@@ -64,12 +64,9 @@ static int take_pass(struct bench_job *bench)
 	tf_step_reports_join(bench->reports, bench->job.supervisor->crew.world, &joined);
 	if (!bench->pass) {
 		row->steps = (uint64_t)(PASS_NS / (joined.median_ns > 0 ? joined.median_ns : 1));
-		row->steps = row->steps < 1 ? 1
-			: row->steps > PASS_STEPS_MAX ? PASS_STEPS_MAX
-										  : row->steps;
+		row->steps = row->steps < 1 ? 1 : row->steps > PASS_STEPS_MAX ? PASS_STEPS_MAX : row->steps;
 	} else {
-		bench->pass_ps[bench->pass - 1] =
-			(uint64_t)joined.total_ns * PS_PER_NS / joined.count;
+		bench->pass_ps[bench->pass - 1] = (uint64_t)joined.total_ns * PS_PER_NS / joined.count;
 	}
 	if (bench->pass++ < TF_PASSES)
 		return 0;

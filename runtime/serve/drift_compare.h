@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 struct tf_drift_row {
-	uint32_t picked;      /* the group's selector: a candidate of the program */
-	uint32_t winner;      /* another candidate that beats it now (tf_select_beats), or TF_PROGRAM_NONE */
+	uint32_t picked; /* the group's selector: a candidate of the program */
+	uint32_t winner; /* another candidate that beats it now (tf_select_beats), or TF_PROGRAM_NONE */
 	int64_t packaged_ns;  /* median of the first stage, as packaged; -1: none was packaged */
 	uint64_t measured_ns; /* median now; TF_NS_NONE: no full set of samples */
 	uint64_t winner_ns;   /* its median; 0 without one */

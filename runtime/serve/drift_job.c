@@ -35,8 +35,8 @@ static void take_samples(struct drift_job *drift, const uint8_t *data, size_t by
 	if (head.first != drift->came || head.count > total - drift->came ||
 		bytes - sizeof(head) != head.count * ROW_BYTES)
 		return;
-	memcpy(drift->samples + (size_t)head.first * TF_PASSES, data + sizeof(head),
-		bytes - sizeof(head));
+	memcpy(
+		drift->samples + (size_t)head.first * TF_PASSES, data + sizeof(head), bytes - sizeof(head));
 	drift->came += head.count;
 }
 
@@ -59,8 +59,8 @@ static void put_row(struct tf_json *json, const struct tf_program *program, uint
 	tf_json_text(
 		json, "pick", tf_candidate_name(&program->candidates[row->picked].candidate, name));
 	tf_json_int(json, "packaged_ns", row->packaged_ns);
-	tf_json_int(json, "measured_ns",
-		row->measured_ns == TF_NS_NONE ? -1 : (int64_t)row->measured_ns);
+	tf_json_int(
+		json, "measured_ns", row->measured_ns == TF_NS_NONE ? -1 : (int64_t)row->measured_ns);
 	tf_json_real(json, "ratio", row->ratio);
 	tf_json_text(json, "beaten_by",
 		row->winner == TF_PROGRAM_NONE

@@ -61,8 +61,7 @@ void tf_http_reply_json(struct tf_http_replies *replies, struct evhttp_request *
 {
 	struct tf_error err = {0};
 
-	if (tf_json_finish(json, &err) == TF_OK &&
-		tf_bytes_append(body, "\n", 1, &err) == TF_OK) {
+	if (tf_json_finish(json, &err) == TF_OK && tf_bytes_append(body, "\n", 1, &err) == TF_OK) {
 		tf_http_reply_bytes(replies, request, code, "application/json", body);
 		return;
 	}

@@ -15,7 +15,7 @@
 
 #define HEADERS_BYTES_MAX 16384 /* no header means anything here but lengths */
 #define BODY_BYTES_MIN    65536
-#define IDLE_SECONDS      60    /* of a connection between and inside requests */
+#define IDLE_SECONDS      60 /* of a connection between and inside requests */
 
 struct route {
 	const char *path; /* ends in '/' where a name follows */
@@ -57,7 +57,7 @@ static void refuse_method(
 static int method_fits(const struct route *route, enum evhttp_cmd_type method)
 {
 	return route->method == method ||
-		(route->method == EVHTTP_REQ_GET && method == EVHTTP_REQ_HEAD);
+		   (route->method == EVHTTP_REQ_GET && method == EVHTTP_REQ_HEAD);
 }
 
 static void dispatch(struct tf_http *http, struct evhttp_request *request, const char *path)
@@ -82,7 +82,7 @@ static void dispatch(struct tf_http *http, struct evhttp_request *request, const
 	}
 	if (last) {
 		refuse_method(http, request, path,
-			methods & EVHTTP_REQ_POST ? "POST"
+			methods & EVHTTP_REQ_POST  ? "POST"
 			: methods & EVHTTP_REQ_PUT ? "GET, HEAD, PUT"
 									   : "GET, HEAD");
 		return;
@@ -137,8 +137,8 @@ static void configure(struct tf_http *http)
 			EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
 }
 
-enum tf_status tf_http_create(struct tf_supervisor *supervisor, int listen_fd,
-	struct tf_http **out, struct tf_error *err)
+enum tf_status tf_http_create(
+	struct tf_supervisor *supervisor, int listen_fd, struct tf_http **out, struct tf_error *err)
 {
 	struct tf_http *http = tf_calloc(1, sizeof(*http));
 	enum tf_status status;

@@ -29,8 +29,8 @@ enum tf_status tf_jobs_add(
 	struct tf_jobs *jobs = &supervisor->jobs;
 
 	if (jobs->waiting >= TF_JOBS_WAITING_MAX)
-		return TF_FAIL(err, TF_E_LIMIT, "%u requests wait already, no more are taken",
-			jobs->waiting);
+		return TF_FAIL(
+			err, TF_E_LIMIT, "%u requests wait already, no more are taken", jobs->waiting);
 	job->supervisor = supervisor;
 	if (jobs->last)
 		jobs->last->next = job;
@@ -42,8 +42,8 @@ enum tf_status tf_jobs_add(
 	return TF_OK;
 }
 
-void tf_jobs_hear(struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data,
-	size_t bytes)
+void tf_jobs_hear(
+	struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data, size_t bytes)
 {
 	struct tf_jobs *jobs = &supervisor->jobs;
 	struct tf_job *job = jobs->running;

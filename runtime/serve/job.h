@@ -53,8 +53,8 @@ TF_WARN_UNUSED enum tf_status tf_jobs_add(
 	struct tf_supervisor *supervisor, struct tf_job *job, struct tf_error *err);
 
 /* Hands a word to the running job; when that ends it the next one begins. */
-void tf_jobs_hear(struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data,
-	size_t bytes);
+void tf_jobs_hear(
+	struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data, size_t bytes);
 
 /* Ends those that wait, or all, with `cause`. */
 void tf_jobs_refuse_waiting(struct tf_supervisor *supervisor, const struct tf_error *cause);

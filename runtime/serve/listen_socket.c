@@ -25,7 +25,8 @@ static enum tf_status check_port(const char *address, const char *port, struct t
 	for (size_t i = 0; i < length && length <= 5; i++)
 		value = port[i] >= '0' && port[i] <= '9' ? value * 10 + (unsigned)(port[i] - '0') : 65536;
 	if (!length || length > 5 || value > 65535)
-		return TF_FAIL(err, TF_E_USAGE, "cannot listen at '%s': the port must be 0 to 65535", address);
+		return TF_FAIL(
+			err, TF_E_USAGE, "cannot listen at '%s': the port must be 0 to 65535", address);
 	return TF_OK;
 }
 
@@ -79,7 +80,8 @@ static enum tf_status describe(int fd, char *out_text, struct tf_error *err)
 	return TF_OK;
 }
 
-enum tf_status tf_listen_open(const char *address, int *out_fd, char *out_text, struct tf_error *err)
+enum tf_status tf_listen_open(
+	const char *address, int *out_fd, char *out_text, struct tf_error *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *infos = NULL;
@@ -90,11 +92,12 @@ enum tf_status tf_listen_open(const char *address, int *out_fd, char *out_text, 
 	TF_TRY(split(address, &place, err));
 	code = getaddrinfo(place.host, place.port, &hints, &infos);
 	if (code)
-		return TF_FAIL(err, TF_E_NOT_FOUND, "cannot listen at '%s': %s", address, gai_strerror(code));
+		return TF_FAIL(
+			err, TF_E_NOT_FOUND, "cannot listen at '%s': %s", address, gai_strerror(code));
 	for (struct addrinfo *info = infos; info && fd < 0; info = info->ai_next)
 		fd = bind_one(info);
-	status = fd < 0 ? TF_FAIL_ERRNO(err, "cannot listen at '%s'", address)
-					: describe(fd, out_text, err);
+	status =
+		fd < 0 ? TF_FAIL_ERRNO(err, "cannot listen at '%s'", address) : describe(fd, out_text, err);
 	freeaddrinfo(infos);
 	if (status != TF_OK) {
 		if (fd >= 0)

@@ -14,11 +14,12 @@
 #include "runtime/serve/command.h"
 #include "runtime/serve/rank_verdict.h"
 
-#define TICKS_A_TIMEOUT   32
-#define GRACES_A_TIMEOUT  8
-#define LATE_TICKS        4
-#define ORDER_BOUND_NS    (TF_NS_PER_S / 10)
-#define STALLED_TIMEOUTS  200 /* above the longest that a session bounds itself: the replay of a startup graph */
+#define TICKS_A_TIMEOUT  32
+#define GRACES_A_TIMEOUT 8
+#define LATE_TICKS       4
+#define ORDER_BOUND_NS   (TF_NS_PER_S / 10)
+#define STALLED_TIMEOUTS                                                                           \
+	200 /* above the longest that a session bounds itself: the replay of a startup graph */
 
 static struct timeval interval(int64_t ns)
 {
@@ -114,8 +115,7 @@ static void hear(struct tf_crew_member *member)
 	while (member->socket) {
 		struct tf_error error = {0};
 		int complete = 0;
-		enum tf_status status =
-			tf_frame_reader_step(&member->reader, fd, &complete, &error);
+		enum tf_status status = tf_frame_reader_step(&member->reader, fd, &complete, &error);
 
 		if (status == TF_OK && !complete)
 			return;

@@ -47,8 +47,8 @@ struct tf_crew {
 	struct tf_crew_handlers handlers;
 	int64_t timeout_ns;
 	int64_t ticked_ns;
-	int64_t verdict_ns;  /* when other ranks' words are no longer waited for; 0: nothing failed */
-	const char *doing;   /* "while loading", "during a step": where a fault falls */
+	int64_t verdict_ns; /* when other ranks' words are no longer waited for; 0: nothing failed */
+	const char *doing;  /* "while loading", "during a step": where a fault falls */
 	uint32_t world;
 	int may_end; /* ranks were told to end: exit code 0 is no fault */
 	int over;    /* a handler was told of the end */
@@ -58,16 +58,17 @@ struct tf_crew {
  * Watches `ranks` (borrowed until tf_crew_fini). `crew` is zeroed by this and must stay where it is.
  * TF_E_NO_MEMORY, TF_E_SYSTEM: libevent refused.
  */
-TF_WARN_UNUSED enum tf_status tf_crew_init(struct tf_crew *crew, struct tf_ranks *ranks, uint32_t world,
-	struct event_base *base, int64_t timeout_ns, const struct tf_crew_handlers *handlers,
-	struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_crew_init(struct tf_crew *crew, struct tf_ranks *ranks,
+	uint32_t world, struct event_base *base, int64_t timeout_ns,
+	const struct tf_crew_handlers *handlers, struct tf_error *err);
 void tf_crew_fini(struct tf_crew *crew);
 
 /*
  * Gives an order to one rank. A rank that does not take it is a fault, told through the handler from
  * the event loop; there is no second way to learn of it.
  */
-void tf_crew_order(struct tf_crew *crew, uint32_t rank, uint16_t type, const void *data, size_t bytes);
+void tf_crew_order(
+	struct tf_crew *crew, uint32_t rank, uint16_t type, const void *data, size_t bytes);
 void tf_crew_order_all(struct tf_crew *crew, uint16_t type, const void *data, size_t bytes);
 
 /* Bits of the ranks that run. */

@@ -33,8 +33,8 @@ struct rank_state {
 	int drained;
 };
 
-static enum tf_status say(struct rank_state *state, uint16_t type, const void *data, size_t bytes,
-	struct tf_error *err)
+static enum tf_status say(
+	struct rank_state *state, uint16_t type, const void *data, size_t bytes, struct tf_error *err)
 {
 	return tf_rank_voice_say(&state->voice, type, data, bytes, state->timeout_ns, err);
 }
@@ -78,7 +78,8 @@ static enum tf_status find_tensor(const struct rank_state *state, struct tf_tens
 	if (order->buffer >= program->buffer_count || order->bytes > TF_TENSOR_GET_BYTES ||
 		order->off > program->buffers[order->buffer].bytes ||
 		order->bytes > program->buffers[order->buffer].bytes - order->off)
-		return TF_FAIL(err, TF_E_INTERNAL, "an order for bytes outside of buffer %u", order->buffer);
+		return TF_FAIL(
+			err, TF_E_INTERNAL, "an order for bytes outside of buffer %u", order->buffer);
 	*out_place = (uint8_t *)tf_session_buffer_data(state->session, order->buffer) + order->off;
 	return TF_OK;
 }
@@ -116,7 +117,8 @@ static enum tf_status obey_put(struct rank_state *state, struct tf_error *err)
 }
 
 /* Every rank holds the same samples; rank 0 hands them over. */
-static enum tf_status say_samples(struct rank_state *state, const uint64_t *samples, struct tf_error *err)
+static enum tf_status say_samples(
+	struct rank_state *state, const uint64_t *samples, struct tf_error *err)
 {
 	uint32_t total = tf_session_program(state->session)->candidate_count;
 	struct tf_bytes word = {0};
@@ -183,8 +185,7 @@ static enum tf_status run(struct rank_state *state, int command_fd, struct tf_er
 		uint16_t type;
 		uint32_t tag;
 
-		TF_TRY(tf_channel_recv(
-			command_fd, &type, &tag, &state->word, TF_DEADLINE_NEVER, err));
+		TF_TRY(tf_channel_recv(command_fd, &type, &tag, &state->word, TF_DEADLINE_NEVER, err));
 		TF_TRY(obey(state, type, err));
 	}
 	return TF_OK;
@@ -212,8 +213,8 @@ int tf_rank_loop(void *user, uint32_t rank, struct tf_link *link, int command_fd
 	state.timeout_ns = state.plan->session.timeout_ns;
 	if (state.plan->listen_fd >= 0)
 		close(state.plan->listen_fd);
-	status = tf_rank_voice_start(
-		&state.voice, command_fd, state.timeout_ns / TF_BEATS_A_TIMEOUT, &err);
+	status =
+		tf_rank_voice_start(&state.voice, command_fd, state.timeout_ns / TF_BEATS_A_TIMEOUT, &err);
 	if (status != TF_OK)
 		return tf_status_exit(status);
 	status = run(&state, command_fd, &err);

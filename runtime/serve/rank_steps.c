@@ -64,12 +64,12 @@ void tf_rank_counters_read(const struct tf_session *session, struct tf_rank_coun
 static int is_checked(const struct tf_step_order *order, uint64_t i)
 {
 	return order->check == TF_STEP_CHECK_EVERY ||
-		(order->check == TF_STEP_CHECK_LAST && i == order->count - 1);
+		   (order->check == TF_STEP_CHECK_LAST && i == order->count - 1);
 }
 
 /* Operands and poisoned outputs, all of it done when the ranks meet. */
-static enum tf_status make_ready(struct tf_session *session, const struct tf_step_order *order,
-	uint64_t i, struct tf_error *err)
+static enum tf_status make_ready(
+	struct tf_session *session, const struct tf_step_order *order, uint64_t i, struct tf_error *err)
 {
 	if (!order->kept && (i == 0 || order->check == TF_STEP_CHECK_EVERY))
 		TF_TRY(tf_session_fill(session, order->rows, order->seed + i, err));

@@ -26,7 +26,10 @@ static void append_others(const struct tf_crew *crew, uint32_t cause, struct tf_
 		if (rank == cause)
 			continue;
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
-			!seen ? "" : seen + 1 == others ? " and " : ", ", rank);
+			!seen                ? ""
+			: seen + 1 == others ? " and "
+								 : ", ",
+			rank);
 		seen++;
 	}
 	snprintf(out->text + length, sizeof(out->text) - length, "; %s %s %s ended",
@@ -77,8 +80,7 @@ static int find_silence(const struct tf_crew *crew, int64_t now_ns, struct tf_er
 	for (uint32_t rank = 0; rank < crew->world; rank++) {
 		const struct tf_crew_member *member = &crew->members[rank];
 
-		if (member->ended || member->failure.status != TF_OK ||
-			now_ns - member->heard_ns < longest)
+		if (member->ended || member->failure.status != TF_OK || now_ns - member->heard_ns < longest)
 			continue;
 		longest = now_ns - member->heard_ns;
 		silent = rank;

@@ -19,7 +19,7 @@ extern "C" {
 struct tf_rank_voice {
 	int fd; /* borrowed */
 	int64_t every_ns;
-	uint64_t done; /* atomic: steps finished in the present order */
+	uint64_t done;        /* atomic: steps finished in the present order */
 	pthread_mutex_t lock; /* one word at a time; guards `stop` */
 	pthread_cond_t wake;
 	pthread_t thread;

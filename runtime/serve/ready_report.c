@@ -46,7 +46,7 @@ static void put_phases(struct tf_json *json, const struct tf_supervisor *supervi
 static enum tf_status print_json(
 	FILE *to, const struct tf_supervisor *supervisor, struct tf_error *err)
 {
-	const struct tf_package_view *view = &supervisor->view;
+	const struct tf_served_package *view = &supervisor->view;
 	struct tf_bytes body = {0};
 	struct tf_json json = {.to = &body};
 
@@ -66,13 +66,12 @@ static enum tf_status print_json(
 	put_phases(&json, supervisor);
 	tf_json_int(&json, "tunings", 0);
 	tf_json_int(&json, "captures", 0);
-	tf_json_text(
-		&json, "listen", supervisor->listen_text[0] ? supervisor->listen_text : NULL);
+	tf_json_text(&json, "listen", supervisor->listen_text[0] ? supervisor->listen_text : NULL);
 	tf_json_object_end(&json);
 	return tf_report_flush_json(to, &json, &body, err);
 }
 
-static void print_capacities(FILE *to, const struct tf_package_view *view)
+static void print_capacities(FILE *to, const struct tf_served_package *view)
 {
 	fprintf(to, "capacities");
 	for (uint32_t i = 0; i < view->capacity_count; i++)
@@ -114,16 +113,15 @@ enum tf_status tf_ready_report_print(
 enum tf_status tf_check_report_print(
 	FILE *to, const struct tf_supervisor *supervisor, struct tf_error *err)
 {
-	const struct tf_package_view *view = &supervisor->view;
+	const struct tf_served_package *view = &supervisor->view;
 
 	if (supervisor->options->json)
 		return print_json(to, supervisor, err);
 	fprintf(to,
 		"%s fits: %u ranks on device %s, %u %s up to %u proven bytewise in %.1f ms, tunings 0, "
 		"captures 0\n",
-		supervisor->options->path, view->program.world, device_of(supervisor),
-		view->capacity_count, view->capacity_count == 1 ? "capacity" : "capacities",
-		tf_package_view_largest(view),
+		supervisor->options->path, view->program.world, device_of(supervisor), view->capacity_count,
+		view->capacity_count == 1 ? "capacity" : "capacities", tf_served_package_largest(view),
 		ms(supervisor->ready_ns - supervisor->options->begin_ns));
 	return tf_report_flush(to, err);
 }

@@ -36,8 +36,8 @@ void tf_route_live(struct tf_http *http, struct evhttp_request *request, const c
 void tf_route_ready(struct tf_http *http, struct evhttp_request *request, const char *name)
 {
 	(void)name;
-	reply_state(http, request,
-		tf_supervisor_takes_jobs(http->supervisor) ? HTTP_OK : HTTP_SERVUNAVAIL);
+	reply_state(
+		http, request, tf_supervisor_takes_jobs(http->supervisor) ? HTTP_OK : HTTP_SERVUNAVAIL);
 }
 
 void tf_route_metrics(struct tf_http *http, struct evhttp_request *request, const char *name)
@@ -62,8 +62,8 @@ int tf_route_may_ask_ranks(struct tf_http *http, struct evhttp_request *request)
 
 	if (tf_supervisor_takes_jobs(http->supervisor))
 		return 1;
-	(void)!TF_FAIL(&err, TF_E_UNAVAILABLE, "the server is %s",
-		tf_serve_state_name(http->supervisor->state));
+	(void)!TF_FAIL(
+		&err, TF_E_UNAVAILABLE, "the server is %s", tf_serve_state_name(http->supervisor->state));
 	tf_route_refuse(http, request, &err);
 	return 0;
 }

@@ -13,7 +13,7 @@ static void put_identity(struct tf_json *json, const struct tf_program *program)
 	tf_json_object_end(json);
 }
 
-static void put_capacities(struct tf_json *json, const struct tf_package_view *view)
+static void put_capacities(struct tf_json *json, const struct tf_served_package *view)
 {
 	tf_json_array_begin(json, "capacities");
 	for (uint32_t i = 0; i < view->capacity_count; i++)
@@ -40,7 +40,7 @@ static void put_pick(struct tf_json *json, const struct tf_group_candidate *pick
 	tf_json_object_end(json);
 }
 
-static void put_groups(struct tf_json *json, const struct tf_package_view *view)
+static void put_groups(struct tf_json *json, const struct tf_served_package *view)
 {
 	const struct tf_program *program = &view->program;
 
@@ -56,7 +56,7 @@ static void put_groups(struct tf_json *json, const struct tf_package_view *view)
 		tf_json_uint(json, "capacity", group->capacity);
 		tf_json_uint(json, "times", group->times);
 		tf_json_uint(json, "bytes", tf_group_input_bytes(group));
-		tf_json_bool(json, "loaded", group->capacity <= tf_package_view_largest(view));
+		tf_json_bool(json, "loaded", group->capacity <= tf_served_package_largest(view));
 		put_pick(json, &program->candidates[program->selectors[i]]);
 		tf_json_object_end(json);
 	}
@@ -96,7 +96,7 @@ static void put_tensors(struct tf_json *json, const struct tf_program *program)
 void tf_route_package(struct tf_http *http, struct evhttp_request *request, const char *name)
 {
 	const struct tf_supervisor *supervisor = http->supervisor;
-	const struct tf_package_view *view = &supervisor->view;
+	const struct tf_served_package *view = &supervisor->view;
 	struct tf_bytes body = {0};
 	struct tf_json json = {.to = &body};
 

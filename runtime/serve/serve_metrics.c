@@ -41,8 +41,8 @@ static void put_group(struct page *page, const struct tf_serve_metrics *metrics)
 		metrics->package_sha256);
 	put_uint(page, "tfrun_ready", "gauge", "1 while steps are accepted.", (uint64_t)metrics->ready);
 	put_uint(page, "tfrun_world", "gauge", "Ranks of the group.", metrics->world);
-	put_uint(page, "tfrun_relocated", "gauge",
-		"1 where the window lies at no preferred base.", metrics->relocated);
+	put_uint(page, "tfrun_relocated", "gauge", "1 where the window lies at no preferred base.",
+		metrics->relocated);
 	put_family(page, "tfrun_rank_up", "gauge", "1 while the rank's process runs.");
 	for (uint32_t rank = 0; rank < metrics->world; rank++)
 		PUT(page, "tfrun_rank_up{rank=\"%u\"} %u\n", rank, (metrics->ranks_up >> rank) & 1);
@@ -56,8 +56,7 @@ static void put_load(struct page *page, const struct tf_serve_metrics *metrics)
 		"Time of each loading phase, the slowest rank's; all: from process start to ready.");
 	for (int phase = 0; phase < TF_PHASE_COUNT; phase++)
 		PUT(page, "tfrun_load_seconds{phase=\"%s\"} %.9g\n",
-			tf_session_phase_name((enum tf_session_phase)phase),
-			seconds(metrics->phase_ns[phase]));
+			tf_session_phase_name((enum tf_session_phase)phase), seconds(metrics->phase_ns[phase]));
 	PUT(page, "tfrun_load_seconds{phase=\"all\"} %.9g\n", seconds(metrics->load_ns));
 }
 

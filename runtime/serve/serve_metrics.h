@@ -21,8 +21,8 @@ struct tf_serve_metrics {
 	const char *package_sha256;
 	uint32_t world;
 	int ready;
-	uint32_t ranks_up; /* bits */
-	int64_t load_ns;   /* from process start to ready; 0 before */
+	uint32_t ranks_up;                /* bits */
+	int64_t load_ns;                  /* from process start to ready; 0 before */
 	int64_t phase_ns[TF_PHASE_COUNT]; /* maxima over ranks */
 	uint32_t relocated;
 	uint64_t requests_done, requests_refused, requests_failed;

@@ -20,8 +20,7 @@ static void begin(struct tf_job *job)
 {
 	struct step_job *step = (struct step_job *)job;
 
-	tf_crew_order_all(
-		&job->supervisor->crew, TF_COMMAND_STEP, &step->order, sizeof(step->order));
+	tf_crew_order_all(&job->supervisor->crew, TF_COMMAND_STEP, &step->order, sizeof(step->order));
 }
 
 static int hear(struct tf_job *job, uint32_t rank, uint16_t type, const void *data, size_t bytes)
@@ -107,8 +106,8 @@ static enum tf_status read_order(struct tf_http *http, struct evhttp_request *re
 
 	if (bytes <= sizeof(body))
 		(void)evbuffer_copyout(input, body, bytes);
-	return tf_step_request_read(http->reader, body, bytes,
-		tf_package_view_largest(&http->supervisor->view), out, err);
+	return tf_step_request_read(
+		http->reader, body, bytes, tf_served_package_largest(&http->supervisor->view), out, err);
 }
 
 void tf_route_steps(struct tf_http *http, struct evhttp_request *request, const char *name)

@@ -76,12 +76,13 @@ void tf_step_reader_destroy(struct tf_step_reader *reader)
 	tf_free(reader);
 }
 
-static enum tf_status read_uint(const struct member *member, uint64_t min, uint64_t max,
-	uint64_t *out, struct tf_error *err)
+static enum tf_status read_uint(
+	const struct member *member, uint64_t min, uint64_t max, uint64_t *out, struct tf_error *err)
 {
 	if (strcmp(member->type, "integer") != 0)
-		return TF_FAIL(err, TF_E_USAGE, "'%s' must be an integer from %llu to %llu, not a value of type %s",
-			member->key, (unsigned long long)min, (unsigned long long)max, member->type);
+		return TF_FAIL(err, TF_E_USAGE,
+			"'%s' must be an integer from %llu to %llu, not a value of type %s", member->key,
+			(unsigned long long)min, (unsigned long long)max, member->type);
 	if (!member->is_integer || member->number < 0 || (uint64_t)member->number < min ||
 		(uint64_t)member->number > max)
 		return TF_FAIL(err, TF_E_USAGE, "'%s' is %s, allowed is %llu to %llu", member->key,
@@ -103,7 +104,8 @@ static enum tf_status read_word(const struct member *member, const char *const *
 			return TF_OK;
 		}
 	}
-	return TF_FAIL(err, TF_E_USAGE, "'%s' is '%.64s', allowed is %s", member->key, member->text, all);
+	return TF_FAIL(
+		err, TF_E_USAGE, "'%s' is '%.64s', allowed is %s", member->key, member->text, all);
 }
 
 static enum tf_status find_field(const struct member *member, unsigned *out, struct tf_error *err)
@@ -215,7 +217,8 @@ enum tf_status tf_step_request_read(struct tf_step_reader *reader, const char *b
 		return TF_FAIL(err, TF_E_USAGE, "the body has %zu bytes, at most %d are read", bytes,
 			TF_STEP_BODY_MAX);
 	if (!bytes)
-		return TF_FAIL(err, TF_E_USAGE, "the body is empty; it must be a JSON object such as {\"rows\": 1}");
+		return TF_FAIL(
+			err, TF_E_USAGE, "the body is empty; it must be a JSON object such as {\"rows\": 1}");
 	TF_TRY(check_object(reader, body, bytes, err));
 	if (sqlite3_bind_text(reader->each, 1, body, (int)bytes, SQLITE_STATIC))
 		return fail_sqlite(reader, err);

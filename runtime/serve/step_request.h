@@ -21,7 +21,8 @@ extern "C" {
 struct tf_step_reader;
 
 /* TF_E_NO_MEMORY; TF_E_SYSTEM: SQLite refused, or was built without JSON. */
-TF_WARN_UNUSED enum tf_status tf_step_reader_create(struct tf_step_reader **out, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_step_reader_create(
+	struct tf_step_reader **out, struct tf_error *err);
 void tf_step_reader_destroy(struct tf_step_reader *reader); /* takes NULL */
 
 /*

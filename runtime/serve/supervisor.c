@@ -25,13 +25,14 @@
 #include "runtime/serve/ready_report.h"
 
 /* A session bounds its loading by five timeouts; a rank that is late beyond that has lost its way. */
-#define LOAD_TIMEOUTS  6
+#define LOAD_TIMEOUTS 6
 /* A job under way may finish within these; then the ranks close within these. */
 #define DRAIN_TIMEOUTS 5
 #define CLOSE_TIMEOUTS 2
 #define FLUSH_NS       (TF_NS_PER_S / 4)
 
-static const char *const state_names[] = {"loading", "ready", "busy", "draining", "ended", "failed"};
+static const char *const state_names[] = {
+	"loading", "ready", "busy", "draining", "ended", "failed"};
 
 const char *tf_serve_state_name(enum tf_serve_state state)
 {
@@ -51,8 +52,7 @@ static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
 }
 
 /* Answers whoever still waits with `cause`, lets answers leave, then ends the loop. */
-static void end_loop(
-	struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause)
+static void end_loop(struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause)
 {
 	struct timeval tv = {.tv_usec = FLUSH_NS / 1000};
 
@@ -247,15 +247,14 @@ void tf_supervisor_refresh_metrics(struct tf_supervisor *supervisor)
 		return;
 	metrics->load_ns = supervisor->ready_ns - supervisor->options->begin_ns;
 	for (int phase = 0; phase < TF_PHASE_COUNT; phase++)
-		metrics->phase_ns[phase] =
-			tf_ready_phase_ns(supervisor, (enum tf_session_phase)phase);
+		metrics->phase_ns[phase] = tf_ready_phase_ns(supervisor, (enum tf_session_phase)phase);
 	metrics->relocated = supervisor->readies[0].relocated;
 }
 
 static enum tf_status prepare_metrics(struct tf_supervisor *supervisor, struct tf_error *err)
 {
 	struct tf_serve_metrics *metrics = &supervisor->metrics;
-	const struct tf_package_view *view = &supervisor->view;
+	const struct tf_served_package *view = &supervisor->view;
 
 	metrics->version = supervisor->options->version;
 	metrics->package_sha256 = supervisor->digest_hex;
@@ -276,7 +275,7 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 	int is_drift = options->mode == TF_SERVE_DRIFT;
 	unsigned parts = is_drift ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
 
-	TF_TRY(tf_package_view_open(
+	TF_TRY(tf_served_package_open(
 		options->path, parts, options->capacity_max, &supervisor->view, err));
 	tf_hex(supervisor->view.digest, TF_DIGEST_BYTES, supervisor->digest_hex);
 	TF_TRY(prepare_metrics(supervisor, err));
@@ -287,7 +286,7 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 		.path = options->path,
 		.device = options->device,
 		.timeout_ns = options->timeout_ns,
-		.capacity_max = tf_package_view_largest(&supervisor->view),
+		.capacity_max = tf_served_package_largest(&supervisor->view),
 		.strict = options->strict,
 		.startup = is_drift,
 		.probe = 1,
@@ -305,8 +304,7 @@ static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_err
 	if (!supervisor->base)
 		return TF_FAIL(err, TF_E_SYSTEM, "libevent cannot make an event loop");
 	for (int i = 0; i < 2; i++) {
-		supervisor->signals[i] =
-			evsignal_new(supervisor->base, numbers[i], on_signal, supervisor);
+		supervisor->signals[i] = evsignal_new(supervisor->base, numbers[i], on_signal, supervisor);
 		if (!supervisor->signals[i] || event_add(supervisor->signals[i], NULL))
 			return TF_FAIL(err, TF_E_SYSTEM, "libevent cannot watch signal %d", numbers[i]);
 	}
@@ -338,7 +336,7 @@ static void supervisor_fini(struct tf_supervisor *supervisor)
 	if (supervisor->plan.listen_fd >= 0)
 		close(supervisor->plan.listen_fd);
 	tf_free(supervisor->metrics.capacities);
-	tf_package_view_close(&supervisor->view);
+	tf_served_package_close(&supervisor->view);
 }
 
 int tf_serve(const struct tf_serve_options *options)
@@ -354,8 +352,8 @@ int tf_serve(const struct tf_serve_options *options)
 	status = prepare(&supervisor, &err);
 	supervisor.forked_ns = tf_now_ns();
 	if (status == TF_OK)
-		status = tf_ranks_spawn(supervisor.view.program.world, tf_rank_loop, &supervisor.plan,
-			&supervisor.ranks, &err);
+		status = tf_ranks_spawn(
+			supervisor.view.program.world, tf_rank_loop, &supervisor.plan, &supervisor.ranks, &err);
 	if (status == TF_OK)
 		status = start_loop(&supervisor, &err);
 	if (status == TF_OK) {

@@ -9,7 +9,7 @@
 
 #include "runtime/serve/job.h"
 #include "runtime/serve/listen_socket.h"
-#include "runtime/serve/package_view.h"
+#include "runtime/serve/served_package.h"
 #include "runtime/serve/rank_crew.h"
 #include "runtime/serve/rank_loop.h"
 #include "runtime/serve/serve_metrics.h"
@@ -27,7 +27,7 @@ enum tf_serve_mode {
 
 struct tf_serve_options {
 	const char *path, *listen, *device, *version; /* borrowed */
-	uint64_t capacity_max; /* 0: all */
+	uint64_t capacity_max;                        /* 0: all */
 	int64_t timeout_ns;
 	int64_t begin_ns; /* when the process began */
 	int strict, json;
@@ -47,7 +47,7 @@ struct tf_http;
 
 struct tf_supervisor {
 	const struct tf_serve_options *options;
-	struct tf_package_view view;
+	struct tf_served_package view;
 	struct tf_rank_plan plan;
 	struct tf_ranks *ranks;
 	struct event_base *base;

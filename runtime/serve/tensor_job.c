@@ -37,11 +37,11 @@ static void order_next(struct tensor_job *tensor)
 		tf_crew_order(crew, tensor->rank, TF_COMMAND_TENSOR_GET, word, sizeof(order));
 		return;
 	}
-	(void)evbuffer_remove(evhttp_request_get_input_buffer(tensor->request),
-		word + sizeof(order), (size_t)order.bytes);
+	(void)evbuffer_remove(evhttp_request_get_input_buffer(tensor->request), word + sizeof(order),
+		(size_t)order.bytes);
 	tensor->done_bytes += order.bytes;
-	tf_crew_order(crew, tensor->rank, TF_COMMAND_TENSOR_PUT, word,
-		sizeof(order) + (size_t)order.bytes);
+	tf_crew_order(
+		crew, tensor->rank, TF_COMMAND_TENSOR_PUT, word, sizeof(order) + (size_t)order.bytes);
 }
 
 static void begin(struct tf_job *job)
@@ -71,8 +71,8 @@ static void answer_get(struct tensor_job *tensor)
 	struct tf_error err = {0};
 
 	if (evbuffer_get_length(tensor->got) == tensor->buffer->bytes) {
-		tf_http_reply(&tensor->http->replies, tensor->request, HTTP_OK,
-			"application/octet-stream", tensor->got);
+		tf_http_reply(&tensor->http->replies, tensor->request, HTTP_OK, "application/octet-stream",
+			tensor->got);
 		return;
 	}
 	(void)!TF_FAIL(&err, TF_E_NO_MEMORY, "no memory for the bytes of '%s'", tensor->buffer->name);
@@ -99,8 +99,7 @@ static void end(struct tf_job *job, const struct tf_error *cause)
 
 	if (cause) {
 		job->supervisor->metrics.requests_failed++;
-		tf_http_reply_error(
-			&tensor->http->replies, tensor->request, HTTP_SERVUNAVAIL, cause);
+		tf_http_reply_error(&tensor->http->replies, tensor->request, HTTP_SERVUNAVAIL, cause);
 	} else {
 		job->supervisor->metrics.requests_done++;
 		if (tensor->is_put)
@@ -145,12 +144,12 @@ static enum tf_status check_put(const struct tf_buffer *buffer, size_t bytes, st
 static enum tf_status read_request(
 	struct tensor_job *tensor, const char *name, struct tf_error *err)
 {
-	const struct tf_package_view *view = &tensor->http->supervisor->view;
+	const struct tf_served_package *view = &tensor->http->supervisor->view;
 
-	tensor->index = tf_package_view_tensor(view, name);
+	tensor->index = tf_served_package_tensor(view, name);
 	if (tensor->index == TF_PROGRAM_NONE)
-		return TF_FAIL(err, TF_E_NOT_FOUND,
-			"no tensor is named '%.64s'; GET /v1/tensors lists them", name);
+		return TF_FAIL(
+			err, TF_E_NOT_FOUND, "no tensor is named '%.64s'; GET /v1/tensors lists them", name);
 	tensor->buffer = &view->program.buffers[tensor->index];
 	TF_TRY(read_rank(tensor->request, view->program.world, &tensor->rank, err));
 	if (tensor->is_put)

@@ -39,10 +39,6 @@
 #define RESERVE_EXACTLY MAP_FIXED_NOREPLACE
 #endif
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 /* What is mapped for a rank; bytes 0 is nothing. */
 struct mapped {
 	uint64_t bytes;
@@ -243,17 +239,6 @@ static enum tf_status look_at_segment(
 	return TF_OK;
 }
 
-/* Kernels without the advice map page by page later; only a lack of memory is a failure. */
-static enum tf_status populate(void *address, uint64_t bytes, struct tf_error *err)
-{
-	if (bytes > TF_HOST_POPULATE_MAX || madvise(address, bytes, MADV_POPULATE_WRITE) == 0)
-		return TF_OK;
-	if (errno == ENOMEM || errno == EFAULT)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a segment of %llu bytes",
-			(unsigned long long)bytes);
-	return TF_OK;
-}
-
 /* On failure the rank's place is reserved as before. */
 static enum tf_status map_segment(void *address, int fd, uint64_t bytes, struct tf_error *err)
 {
@@ -268,9 +253,6 @@ static enum tf_status map_segment(void *address, int fd, uint64_t bytes, struct 
 		status = TF_FAIL_ERRNO(err, "cannot keep the segment from child processes");
 		goto fail;
 	}
-	status = populate(address, bytes, err);
-	if (status != TF_OK)
-		goto fail;
 	return TF_OK;
 fail:
 	if (mmap(address, bytes, PROT_NONE, reserved, -1, 0) != MAP_FAILED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the supervisor knows of a package: the program that its ranks will load, read before any of them starts. */
-#ifndef TF_RUNTIME_SERVE_PACKAGE_VIEW_H
-#define TF_RUNTIME_SERVE_PACKAGE_VIEW_H
+#ifndef TF_RUNTIME_SERVE_SERVED_PACKAGE_H
+#define TF_RUNTIME_SERVE_SERVED_PACKAGE_H
 
 #include "catalog/program.h"
 
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Never changes once it is open. */
-struct tf_package_view {
+struct tf_served_package {
 	struct tf_program program;
 	uint8_t digest[TF_DIGEST_BYTES];
 	uint64_t file_bytes;
@@ -22,18 +22,18 @@ struct tf_package_view {
  * `parts` as in tf_catalog_read; `capacity_max` 0 means all. Statuses of tf_package_open, tf_catalog_read; TF_E_USAGE: no
  * step graph is within capacity_max.
  */
-TF_WARN_UNUSED enum tf_status tf_package_view_open(const char *path, unsigned parts,
-	uint64_t capacity_max, struct tf_package_view *out, struct tf_error *err);
-void tf_package_view_close(struct tf_package_view *view);
+TF_WARN_UNUSED enum tf_status tf_served_package_open(const char *path, unsigned parts,
+	uint64_t capacity_max, struct tf_served_package *out, struct tf_error *err);
+void tf_served_package_close(struct tf_served_package *view);
 
 /* capacity_count is at least 1. */
-uint32_t tf_package_view_largest(const struct tf_package_view *view);
+uint32_t tf_served_package_largest(const struct tf_served_package *view);
 
 /* The capacity that a step of `rows` runs at; 0 where there is none. */
-uint32_t tf_package_view_capacity_for(const struct tf_package_view *view, uint64_t rows);
+uint32_t tf_served_package_capacity_for(const struct tf_served_package *view, uint64_t rows);
 
 /* Index of an input or output by its name, or TF_PROGRAM_NONE. */
-uint32_t tf_package_view_tensor(const struct tf_package_view *view, const char *name);
+uint32_t tf_served_package_tensor(const struct tf_served_package *view, const char *name);
 int tf_buffer_is_tensor(const struct tf_buffer *buffer);
 const char *tf_buffer_role_word(const struct tf_buffer *buffer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The catalog is read from memory; the file is closed again before this returns. */
-#include "runtime/serve/package_view.h"
+#include "runtime/serve/served_package.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "packages/container_read.h"
 
 static enum tf_status read_catalog(
-	const char *path, unsigned parts, struct tf_package_view *view, struct tf_error *err)
+	const char *path, unsigned parts, struct tf_served_package *view, struct tf_error *err)
 {
 	struct tf_package *package = NULL;
 	struct tf_bytes catalog = {0};
@@ -33,7 +33,7 @@ static enum tf_status read_catalog(
 }
 
 static enum tf_status list_capacities(
-	struct tf_package_view *view, uint64_t capacity_max, struct tf_error *err)
+	struct tf_served_package *view, uint64_t capacity_max, struct tf_error *err)
 {
 	const struct tf_program *program = &view->program;
 	uint32_t smallest = UINT32_MAX;
@@ -60,10 +60,10 @@ static enum tf_status list_capacities(
 		(unsigned long long)capacity_max, smallest);
 }
 
-enum tf_status tf_package_view_open(const char *path, unsigned parts, uint64_t capacity_max,
-	struct tf_package_view *out, struct tf_error *err)
+enum tf_status tf_served_package_open(const char *path, unsigned parts, uint64_t capacity_max,
+	struct tf_served_package *out, struct tf_error *err)
 {
-	struct tf_package_view view;
+	struct tf_served_package view;
 	enum tf_status status;
 
 	memset(&view, 0, sizeof(view));
@@ -71,14 +71,14 @@ enum tf_status tf_package_view_open(const char *path, unsigned parts, uint64_t c
 	if (status == TF_OK)
 		status = list_capacities(&view, capacity_max, err);
 	if (status != TF_OK) {
-		tf_package_view_close(&view);
+		tf_served_package_close(&view);
 		return status;
 	}
 	*out = view;
 	return TF_OK;
 }
 
-void tf_package_view_close(struct tf_package_view *view)
+void tf_served_package_close(struct tf_served_package *view)
 {
 	tf_program_fini(&view->program);
 	tf_free(view->capacities);
@@ -86,12 +86,12 @@ void tf_package_view_close(struct tf_package_view *view)
 	view->capacity_count = 0;
 }
 
-uint32_t tf_package_view_largest(const struct tf_package_view *view)
+uint32_t tf_served_package_largest(const struct tf_served_package *view)
 {
 	return view->capacities[view->capacity_count - 1];
 }
 
-uint32_t tf_package_view_capacity_for(const struct tf_package_view *view, uint64_t rows)
+uint32_t tf_served_package_capacity_for(const struct tf_served_package *view, uint64_t rows)
 {
 	for (uint32_t i = 0; rows && i < view->capacity_count; i++) {
 		if (view->capacities[i] >= rows)
@@ -110,7 +110,7 @@ const char *tf_buffer_role_word(const struct tf_buffer *buffer)
 	return buffer->role == TF_BUFFER_INPUT ? "input" : "output";
 }
 
-uint32_t tf_package_view_tensor(const struct tf_package_view *view, const char *name)
+uint32_t tf_served_package_tensor(const struct tf_served_package *view, const char *name)
 {
 	for (uint32_t i = 0; i < view->program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &view->program.buffers[i];
