@@ -13,7 +13,7 @@
 
 #define LISTEN_DEFAULT     "127.0.0.1:8470"
 #define TIMEOUT_MS_DEFAULT 2000
-#define TIMEOUT_MS_MIN     100 /* ranks that share a CPU must be able to speak within a quarter of it */
+#define TIMEOUT_MS_MIN     100 /* ranks that share a CPU must speak within a quarter of it */
 #define TIMEOUT_MS_MAX     600000
 
 struct words {

@@ -32,7 +32,7 @@ struct round_record {
 	char fault[112];
 };
 
-/* Reference bytes of a group for one fill. */
+/* Reference bytes of a group for one fill; by the plain loops, not by those that the kernels share. */
 struct operands {
 	uint8_t *inputs; /* (world, input bytes) */
 	uint8_t *wanted; /* (output bytes) */
@@ -47,22 +47,6 @@ static void operands_fini(struct operands *operands)
 	tf_free(operands->found);
 }
 
-/*
- * Elements of the output that this rank owns: all, but for the last shards of an uneven
- * reduce-scatter.
- */
-static uint64_t owned_bytes(const struct tf_group *group, uint32_t rank, uint32_t world)
-{
-	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, world),
-			 first = rank * shard;
-
-	if (group->op != TF_OP_REDUCE_SCATTER)
-		return tf_group_output_bytes(group, world);
-	if (first >= count)
-		return 0;
-	return (count - first < shard ? count - first : shard) * tf_dtype_bytes(group->dtype);
-}
-
 static enum tf_status operands_init(struct operands *operands, const struct tf_bench_rank *rank,
 	uint32_t group_index, enum tf_fill fill, struct tf_error *err)
 {
@@ -73,7 +57,9 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 
 	operands->input_bytes = tf_group_input_bytes(group);
 	operands->output_bytes = tf_group_output_bytes(group, world);
-	operands->owned_bytes = owned_bytes(group, rank->window.rank, world);
+	operands->owned_bytes =
+		tf_owned_count(group->op, tf_group_input_count(group), rank->window.rank, world) *
+		tf_dtype_bytes(group->dtype);
 	operands->inputs = tf_calloc(world, operands->input_bytes);
 	operands->wanted = tf_calloc(1, operands->output_bytes);
 	operands->found = tf_calloc(1, operands->output_bytes);
@@ -201,8 +187,8 @@ static enum tf_status verify_group(struct tf_bench_rank *rank, uint32_t first, u
 		run_round(rank, from, end, &operands, &mine, &local);
 		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(6 * rank->timeout_ns), err);
 		if (status == TF_OK)
-			status = tf_link_exchange_fixed(rank->link, &mine, sizeof(mine), records,
-				tf_deadline_after(rank->timeout_ns), err);
+			status = tf_link_exchange_fixed(
+				rank->link, &mine, sizeof(mine), records, tf_deadline_after(rank->timeout_ns), err);
 		if (status != TF_OK)
 			break;
 		from = judge(program, records, rank->window.world, from, end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of each capacity: one order that warms up, proves the bytes and sets the length, then TF_PASSES orders of
- * steps in a row. A pass's rate is its steps over their total time on the slowest rank.
+ * Of each capacity: one order that warms up, proves the bytes and sets the length, then TF_PASSES
+ * orders of steps in a row. A pass's rate is its steps over their total time on the slowest rank.
  */
 #include "runtime/serve/bench_job.h"
 

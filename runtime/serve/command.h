@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words between the supervisor and its ranks, over the command sockets (runtime/link/channel.h). Both
- * ends are the same process image, so a word is a plain struct and carries no version.
+ * The words between the supervisor and its ranks, over the command sockets
+ * (runtime/link/channel.h). Both ends are the same process image, so a word is a plain struct and
+ * carries no version.
  *
- * The supervisor gives one order at a time to a rank; the rank answers it with one of its own words.
+ * The supervisor gives one order at a time to a rank; the rank answers it with one of its own
+ * words.
  *
  *   STEP        struct tf_step_order                    -> STEPPED  struct tf_step_report
  *   TENSOR_GET  struct tf_tensor_order                  -> TENSOR   the bytes

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of each group's pick on this machine: pure functions of packaged and fresh samples. */
+/*
+ * What became of each group's pick on this machine: pure functions of packaged and fresh samples.
+ */
 #ifndef TF_RUNTIME_SERVE_DRIFT_COMPARE_H
 #define TF_RUNTIME_SERVE_DRIFT_COMPARE_H
 
@@ -21,8 +23,9 @@ struct tf_drift_row {
 };
 
 /*
- * `samples` is (candidate_count, TF_PASSES) as tf_session_drift leaves it. Stage 1 is compared with stage 1: both
- * sampled every candidate. Of several winners the one with the lowest median is named.
+ * `samples` is (candidate_count, TF_PASSES) as tf_session_drift leaves it. Stage 1 is compared with
+ * stage 1: both sampled every candidate. Of several winners the one with the lowest median is
+ * named.
  */
 void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, uint32_t group,
 	struct tf_drift_row *out);

@@ -37,7 +37,10 @@ void tf_http_reply_json(struct tf_http_replies *replies, struct evhttp_request *
 void tf_http_reply_error(struct tf_http_replies *replies, struct evhttp_request *request, int code,
 	const struct tf_error *err);
 
-/* 400 for what the client said, 429 for too many, 503 for a group that is gone or not there yet, else 500. */
+/*
+ * 400 for what the client said, 429 for too many, 503 for a group that is gone or not there yet,
+ * else 500.
+ */
 int tf_http_code_of(enum tf_status status);
 
 #ifdef __cplusplus

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers behind the routes. Each takes the request: it answers now, or makes it a job that will. */
+/*
+ * The handlers behind the routes. Each takes the request: it answers now, or makes it a job that
+ * will.
+ */
 #ifndef TF_RUNTIME_SERVE_HTTP_ROUTES_H
 #define TF_RUNTIME_SERVE_HTTP_ROUTES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1. A request is answered once, by its handler or by the job that the handler made of it.
- * 2. While a job holds a request libevent reads nothing from its connection, so neither a departed client nor
- *    an idle time-out can free it.
+ * 2. While a job holds a request libevent reads nothing from its connection, so neither a departed
+ *    client nor an idle time-out can free it.
  */
 #include "runtime/serve/http_server.h"
 

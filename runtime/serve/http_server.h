@@ -19,7 +19,9 @@ struct tf_http {
 	struct tf_step_reader *reader;
 };
 
-/* Serves from `listen_fd` (taken on success) in the supervisor's loop. TF_E_NO_MEMORY, TF_E_SYSTEM. */
+/*
+ * Serves from `listen_fd` (taken on success) in the supervisor's loop. TF_E_NO_MEMORY, TF_E_SYSTEM.
+ */
 TF_WARN_UNUSED enum tf_status tf_http_create(
 	struct tf_supervisor *supervisor, int listen_fd, struct tf_http **out, struct tf_error *err);
 void tf_http_destroy(struct tf_http *http); /* takes NULL */

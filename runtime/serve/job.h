@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs: what the ranks do together, one at a time, in the order of asking. A job is a step request, a piece of
- * a tensor, a bench or a drift; its ops say how it begins, what it hears from the ranks, and how it ends.
+ * Jobs: what the ranks do together, one at a time, in the order of asking. A job is a step request,
+ * a piece of a tensor, a bench or a drift; its ops say how it begins, what it hears from the ranks,
+ * and how it ends.
  */
 #ifndef TF_RUNTIME_SERVE_JOB_H
 #define TF_RUNTIME_SERVE_JOB_H
@@ -28,8 +29,8 @@ struct tf_job_ops {
 	/* A rank's word. Nonzero once the job is done. */
 	int (*hear)(struct tf_job *job, uint32_t rank, uint16_t type, const void *data, size_t bytes);
 	/*
-	 * Takes the job: answers whoever asked and frees it. `cause` is NULL when it was done, else why it was
-	 * not (it may never have begun).
+	 * Takes the job: answers whoever asked and frees it. `cause` is NULL when it was done, else why
+	 * it was not (it may never have begun).
 	 */
 	void (*end)(struct tf_job *job, const struct tf_error *cause);
 };
@@ -48,7 +49,10 @@ struct tf_jobs {
 	uint32_t waiting;
 };
 
-/* Takes the job and begins it when its turn comes; TF_E_LIMIT: too many wait (the job stays the caller's). */
+/*
+ * Takes the job and begins it when its turn comes; TF_E_LIMIT: too many wait (the job stays the
+ * caller's).
+ */
 TF_WARN_UNUSED enum tf_status tf_jobs_add(
 	struct tf_supervisor *supervisor, struct tf_job *job, struct tf_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1. A rank is silent only if its socket was just found empty and this process itself was awake all the time.
+ * 1. A rank is silent only if its socket was just found empty and this process itself was awake all
+ *    the time.
  * 2. The end of a process is looked at after its last words were read.
  * 3. What may be a consequence waits a grace for its cause; what is a cause waits for nothing.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rank processes as the supervisor's event loop sees them: their words, their silence, their ends. The
- * crew finds out that the group is over and why; what follows from it is the supervisor's.
+ * The rank processes as the supervisor's event loop sees them: their words, their silence, their
+ * ends. The crew finds out that the group is over and why; what follows from it is the
+ * supervisor's.
  */
 #ifndef TF_RUNTIME_SERVE_RANK_CREW_H
 #define TF_RUNTIME_SERVE_RANK_CREW_H
@@ -55,7 +56,8 @@ struct tf_crew {
 };
 
 /*
- * Watches `ranks` (borrowed until tf_crew_fini). `crew` is zeroed by this and must stay where it is.
+ * Watches `ranks` (borrowed until tf_crew_fini). `crew` is zeroed by this and must stay where it
+ * is.
  * TF_E_NO_MEMORY, TF_E_SYSTEM: libevent refused.
  */
 TF_WARN_UNUSED enum tf_status tf_crew_init(struct tf_crew *crew, struct tf_ranks *ranks,
@@ -64,8 +66,8 @@ TF_WARN_UNUSED enum tf_status tf_crew_init(struct tf_crew *crew, struct tf_ranks
 void tf_crew_fini(struct tf_crew *crew);
 
 /*
- * Gives an order to one rank. A rank that does not take it is a fault, told through the handler from
- * the event loop; there is no second way to learn of it.
+ * Gives an order to one rank. A rank that does not take it is a fault, told through the handler
+ * from the event loop; there is no second way to learn of it.
  */
 void tf_crew_order(
 	struct tf_crew *crew, uint32_t rank, uint16_t type, const void *data, size_t bytes);

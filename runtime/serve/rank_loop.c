@@ -5,7 +5,8 @@
  *   opening --run--> waiting --obey--> (an order) --> waiting --DRAIN--> closed
  *      any failure --tf_rank_loop--> FAILED is said, the session closed, the process ends
  *
- * 1. Signals that a terminal or a service manager sends to the whole process group are the supervisor's to act on.
+ * 1. Signals that a terminal or a service manager sends to the whole process group are the
+ *    supervisor's to act on.
  * 2. A failed order is the end: the group's protocol state is not known any more.
  */
 #include "runtime/serve/rank_loop.h"

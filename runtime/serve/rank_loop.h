@@ -16,7 +16,10 @@ struct tf_rank_plan {
 	int listen_fd; /* the supervisor's, closed by the rank; -1: none */
 };
 
-/* A tf_rank_fn; `user` is a struct tf_rank_plan. Ends when told to, when it failed, or with its supervisor. */
+/*
+ * A tf_rank_fn; `user` is a struct tf_rank_plan. Ends when told to, when it failed, or with its
+ * supervisor.
+ */
 int tf_rank_loop(void *user, uint32_t rank, struct tf_link *link, int command_fd);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1. All ranks leave an order at the same step: a rank that finds wrong bytes says so at the next meeting.
+ * 1. All ranks leave an order at the same step: a rank that finds wrong bytes says so at the next
+ *    meeting.
  * 2. Only the step itself is timed, neither operands nor comparison.
  */
 #include "runtime/serve/rank_steps.h"
@@ -12,7 +13,10 @@
 #include "base/deadline.h"
 #include "runtime/session/session_private.h"
 
-/* The ranks make operands of all ranks on shared CPUs; who is stopped is noticed by the supervisor sooner. */
+/*
+ * The ranks make operands of all ranks on shared CPUs; who is stopped is noticed by the supervisor
+ * sooner.
+ */
 #define MEET_TIMEOUTS 10
 
 const int64_t tf_step_bucket_ns[TF_STEP_BUCKETS] = {10000, 25000, 50000, 100000, 250000, 500000,

@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 /*
- * Collective: every rank gets the same order. A step's time begins when this rank begins it; where outputs
- * are compared the ranks meet before each step, so that the time holds no waiting for a slower rank's operands.
- * TF_E_MISMATCH, the same on all ranks, names the first wrong element; otherwise as tf_session_step and
- * tf_link_agree_ok. TF_E_NO_MEMORY.
+ * Collective: every rank gets the same order. A step's time begins when this rank begins it; where
+ * outputs are compared the ranks meet before each step, so that the time holds no waiting for a
+ * slower rank's operands.
+ * TF_E_MISMATCH, the same on all ranks, names the first wrong element; otherwise as tf_session_step
+ * and tf_link_agree_ok. TF_E_NO_MEMORY.
  */
 TF_WARN_UNUSED enum tf_status tf_rank_steps_run(struct tf_session *session,
 	const struct tf_step_order *order, struct tf_rank_voice *voice, struct tf_step_report *out,

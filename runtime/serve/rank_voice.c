@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1. One word is sent at a time: both threads send under the lock.
- * 2. A BEAT is left out rather than waited for: a supervisor that does not read must not stop the rank.
+ * 2. A BEAT is left out rather than waited for: a supervisor that does not read must not stop the
+ *    rank.
  */
 #include "runtime/serve/rank_voice.h"
 

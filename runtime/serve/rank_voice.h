@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rank's side of its command socket: it speaks, and a thread of its own says BEAT at equal intervals, so
- * that a rank inside a long step is told from one that is stopped.
+ * A rank's side of its command socket: it speaks, and a thread of its own says BEAT at equal
+ * intervals, so that a rank inside a long step is told from one that is stopped.
  */
 #ifndef TF_RUNTIME_SERVE_RANK_VOICE_H
 #define TF_RUNTIME_SERVE_RANK_VOICE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 1. A family's samples stand together, after one HELP and one TYPE. 2. Every label value is a plain word. */
+/*
+ * 1. A family's samples stand together, after one HELP and one TYPE. 2. Every label value is a
+ *    plain word.
+ */
 #include "runtime/serve/serve_metrics.h"
 
 #include "base/deadline.h"

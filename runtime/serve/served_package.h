@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the supervisor knows of a package: the program that its ranks will load, read before any of them starts. */
+/*
+ * What the supervisor knows of a package: the program that its ranks will load, read before any of
+ * them starts.
+ */
 #ifndef TF_RUNTIME_SERVE_SERVED_PACKAGE_H
 #define TF_RUNTIME_SERVE_SERVED_PACKAGE_H
 
@@ -19,8 +22,8 @@ struct tf_served_package {
 };
 
 /*
- * `parts` as in tf_catalog_read; `capacity_max` 0 means all. Statuses of tf_package_open, tf_catalog_read; TF_E_USAGE: no
- * step graph is within capacity_max.
+ * `parts` as in tf_catalog_read; `capacity_max` 0 means all. Statuses of tf_package_open,
+ * tf_catalog_read; TF_E_USAGE: no step graph is within capacity_max.
  */
 TF_WARN_UNUSED enum tf_status tf_served_package_open(const char *path, unsigned parts,
 	uint64_t capacity_max, struct tf_served_package *out, struct tf_error *err);

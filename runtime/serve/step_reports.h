@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /*
- * Times of (world) reports: of each statistic, and of each step in times_ns, the maximum over ranks. Counts, buckets
- * and capacity are rank 0's.
+ * Times of (world) reports: of each statistic, and of each step in times_ns, the maximum over
+ * ranks. Counts, buckets and capacity are rank 0's.
  */
 void tf_step_reports_join(
 	const struct tf_step_report *reports, uint32_t world, struct tf_step_report *out);

@@ -188,7 +188,10 @@ static enum tf_status take_all(
 	return code == SQLITE_DONE ? TF_OK : fail_sqlite(reader, err);
 }
 
-/* Inputs that a client put have no reference here, so they come with no check unless one was asked for. */
+/*
+ * Inputs that a client put have no reference here, so they come with no check unless one was asked
+ * for.
+ */
 static enum tf_status settle(struct reading *reading, struct tf_error *err)
 {
 	struct tf_step_order *order = &reading->order;

@@ -24,7 +24,9 @@
 #include "runtime/serve/http_server.h"
 #include "runtime/serve/ready_report.h"
 
-/* A session bounds its loading by five timeouts; a rank that is late beyond that has lost its way. */
+/*
+ * A session bounds its loading by five timeouts; a rank that is late beyond that has lost its way.
+ */
 #define LOAD_TIMEOUTS 6
 /* A job under way may finish within these; then the ranks close within these. */
 #define DRAIN_TIMEOUTS 5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor: the parent of the ranks. It reads the package, starts one process a rank, gives them one
- * job at a time, serves HTTP, and ends the group when a rank is lost or a signal asks for it.
- * It is single-threaded; everything runs from one event loop.
+ * The supervisor: the parent of the ranks. It reads the package, starts one process a rank, gives
+ * them one job at a time, serves HTTP, and ends the group when a rank is lost or a signal asks for
+ * it. It is single-threaded; everything runs from one event loop.
  */
 #ifndef TF_RUNTIME_SERVE_SUPERVISOR_H
 #define TF_RUNTIME_SERVE_SUPERVISOR_H
@@ -76,7 +76,10 @@ const char *tf_serve_state_name(enum tf_serve_state state);
 /* Whether new jobs are taken. */
 int tf_supervisor_takes_jobs(const struct tf_supervisor *supervisor);
 
-/* Begins to drain, as SIGTERM does: jobs under way finish, ranks close, the loop ends with `exit_code`. */
+/*
+ * Begins to drain, as SIGTERM does: jobs under way finish, ranks close, the loop ends with
+ * `exit_code`.
+ */
 void tf_supervisor_drain(struct tf_supervisor *supervisor, int exit_code);
 
 /* Ends everything at once because of `cause`. */

@@ -253,6 +253,7 @@ void tf_session_close(struct tf_session *session)
 	}
 	tf_free(session->execs);
 	tf_free(session->expected);
+	tf_free(session->scratch);
 	tf_rebuild_modules_unload(&session->modules);
 	if (session->stream)
 		session->ops->stream_destroy(session->stream);

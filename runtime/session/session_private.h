@@ -39,6 +39,8 @@ struct tf_session {
 	 */
 	uint8_t *expected;
 	uint64_t expected_bytes;
+	uint8_t *scratch; /* operands of all ranks, one pair at a time */
+	uint64_t scratch_bytes;
 	uint32_t expected_capacity;
 };
 

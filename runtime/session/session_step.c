@@ -87,9 +87,9 @@ static void add_cause(const struct tf_session *session, struct tf_error *err)
 			control->fault.peer >= session->world)
 			break;
 		rank = control->fault.peer;
-		control =
-			tf_rank_window_at(&session->window, (rank + session->world - session->rank) % session->world,
-				session->program.layout.control_off);
+		control = tf_rank_window_at(&session->window,
+			(rank + session->world - session->rank) % session->world,
+			session->program.layout.control_off);
 	}
 	if (rank == session->rank || tf_fault_to_error(control, &session->program, &cause) == TF_OK)
 		return;
@@ -172,46 +172,41 @@ static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacit
 	return total;
 }
 
-/* Elements of a reduce-scatter's output that this rank owns; the rest of the buffer is nobody's. */
 static uint64_t owned_bytes(const struct tf_session *session, const struct tf_group *group)
 {
-	uint64_t count = tf_group_input_count(group), shard = tf_shard_count(count, session->world);
-	uint64_t first = shard * session->rank;
-
-	if (group->op != TF_OP_REDUCE_SCATTER)
-		return tf_group_output_bytes(group, session->world);
-	if (first >= count)
-		return 0;
-	return (count - first < shard ? count - first : shard) * tf_dtype_bytes(group->dtype);
+	return tf_owned_count(group->op, tf_group_input_count(group), session->rank, session->world) *
+		   tf_dtype_bytes(group->dtype);
 }
 
-/*
- * Writes this rank's input and the output that must come of all ranks' inputs. `scratch` is
- * (world, input bytes).
- */
-static enum tf_status fill_pair(struct tf_session *session, const struct tf_buffer *output,
-	uint64_t seed, uint8_t *scratch, uint8_t *expected, struct tf_error *err)
+/* The input that goes with an output: the buffer before it, or whichever bears the same pair. */
+static uint32_t input_of(const struct tf_session *session, uint32_t output)
 {
-	const struct tf_group *group = &session->program.groups[output->group];
-	uint64_t count = tf_group_input_count(group), bytes = tf_group_input_bytes(group);
-	const void *inputs[TF_WORLD_MAX];
+	const struct tf_buffer *buffers = session->program.buffers;
 
-	for (uint32_t rank = 0; rank < session->world; rank++) {
-		inputs[rank] = scratch + rank * bytes;
-		tf_operand_fill(TF_FILL_RANDOM, group->dtype,
-			operand_seed(seed, output->group, output->pair), rank, count, scratch + rank * bytes);
+	for (uint32_t i = output; i-- > 0;) {
+		if (buffers[i].role == TF_BUFFER_INPUT && buffers[i].group == buffers[output].group &&
+			buffers[i].pair == buffers[output].pair)
+			return i;
 	}
-	tf_reference(group->op, group->dtype, session->world, session->rank, count, inputs, expected);
-	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
-		const struct tf_buffer *input = &session->program.buffers[i];
+	return TF_PROGRAM_NONE;
+}
 
-		if (input->role != TF_BUFFER_INPUT || input->group != output->group ||
-			input->pair != output->pair)
-			continue;
-		TF_TRY(session->ops->write(session->device, tf_session_buffer_data(session, i),
-			scratch + session->rank * bytes, bytes, err));
-	}
-	return TF_OK;
+/* Writes this rank's input and prepares the output that must come of all ranks' inputs. */
+static enum tf_status fill_pair(struct tf_session *session, uint32_t output, uint64_t seed,
+	uint8_t *expected, struct tf_error *err)
+{
+	const struct tf_buffer *buffer = &session->program.buffers[output];
+	const struct tf_group *group = &session->program.groups[buffer->group];
+	uint64_t bytes = tf_group_input_bytes(group);
+	uint8_t *input = session->scratch + session->world * bytes;
+	uint32_t target = input_of(session, output);
+
+	if (target == TF_PROGRAM_NONE)
+		return TF_FAIL(err, TF_E_INVALID, "buffer '%s' has no input", buffer->name);
+	tf_expected_fill(group, session->world, session->rank, TF_FILL_RANDOM,
+		operand_seed(seed, buffer->group, buffer->pair), session->scratch, input, expected);
+	return session->ops->write(
+		session->device, tf_session_buffer_data(session, target), input, bytes, err);
 }
 
 static uint64_t largest_input(const struct tf_session *session, uint32_t capacity)
@@ -227,39 +222,44 @@ static uint64_t largest_input(const struct tf_session *session, uint32_t capacit
 	return largest;
 }
 
+/* Grows one of the session's buffers of operands; they are kept, so that a second fill allocates nothing. */
+static enum tf_status grow(uint8_t **buffer, uint64_t *have, uint64_t want, struct tf_error *err)
+{
+	uint8_t *grown;
+
+	if (*have >= want)
+		return TF_OK;
+	grown = tf_reallocarray(*buffer, 1, want);
+	if (!grown)
+		return TF_FAIL(
+			err, TF_E_NO_MEMORY, "no memory for %llu bytes of operands", (unsigned long long)want);
+	*buffer = grown;
+	*have = want;
+	return TF_OK;
+}
+
 enum tf_status tf_session_fill(
 	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
 {
-	enum tf_status status = TF_OK;
-	uint8_t *scratch, *grown;
-	uint64_t at = 0, bytes;
+	uint64_t at = 0;
 	uint32_t capacity;
 
 	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
-	bytes = outputs_bytes(session, capacity);
-	grown = tf_reallocarray(session->expected, 1, bytes);
-	if (!grown)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %llu bytes of expected outputs",
-			(unsigned long long)bytes);
-	session->expected = grown;
-	session->expected_bytes = bytes;
 	session->expected_capacity = 0;
-	scratch = tf_calloc(session->world, largest_input(session, capacity));
-	if (!scratch)
-		return TF_FAIL(
-			err, TF_E_NO_MEMORY, "no memory for the operands of %u ranks", session->world);
-	for (uint32_t i = 0; status == TF_OK && i < session->program.buffer_count; i++) {
+	TF_TRY(
+		grow(&session->expected, &session->expected_bytes, outputs_bytes(session, capacity), err));
+	TF_TRY(grow(&session->scratch, &session->scratch_bytes,
+		(session->world + 1) * largest_input(session, capacity), err));
+	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &session->program.buffers[i];
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
-		status = fill_pair(session, buffer, seed, scratch, session->expected + at, err);
+		TF_TRY(fill_pair(session, i, seed, session->expected + at, err));
 		at += buffer->bytes;
 	}
-	tf_free(scratch);
-	if (status == TF_OK)
-		session->expected_capacity = capacity;
-	return status;
+	session->expected_capacity = capacity;
+	return TF_OK;
 }
 
 void tf_session_poison(struct tf_session *session, uint64_t rows)
@@ -353,7 +353,8 @@ enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err
 {
 	enum tf_status first = TF_OK;
 
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
+	/* The largest capacity first, so that the operands' memory is taken once. */
+	for (uint32_t i = session->program.graph_count; i-- > 0;) {
 		uint32_t capacity = session->program.graphs[i].capacity;
 		enum tf_status status;
 

@@ -26,6 +26,7 @@ static const uint32_t ctas[] = {1, 2, 4, 8, 16};
 struct options {
 	enum tf_dtype dtype;
 	const char *filter;
+	int fresh;
 	uint64_t *calls; /* shared: calls a batch */
 };
 
@@ -34,6 +35,12 @@ static int compare_ns(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+static void dirty(uint8_t *input, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < bytes; i += 64)
+		*(volatile uint8_t *)&input[i] ^= 1;
 }
 
 /* The batch as rank 0 sizes it, the same for all ranks. */
@@ -76,8 +83,11 @@ static double microseconds(struct ranks *ranks, uint32_t rank, const struct opti
 	for (uint32_t batch = 0; batch < BATCHES; batch++) {
 		tf_barrier(args.control, rank, ranks->world, 0);
 		ns[batch] = tf_now_ns();
-		for (uint64_t i = 0; i < calls; i++)
+		for (uint64_t i = 0; i < calls; i++) {
+			if (options->fresh)
+				dirty(ranks_input(ranks, rank), bytes);
 			tf_collective_host_run(&args, kernel->op, kernel->algorithm, kernel->writer);
+		}
 		ns[batch] = tf_now_ns() - ns[batch];
 	}
 	qsort(ns, BATCHES, sizeof(ns[0]), compare_ns);
@@ -143,11 +153,14 @@ int main(int argc, char **argv)
 {
 	long world = argc > 1 ? atol(argv[1]) : 2;
 	int dtype = argc > 2 ? tf_dtype_parse(argv[2]) : TF_DTYPE_F32;
-	struct options options = {.dtype = (enum tf_dtype)dtype, .filter = argc > 3 ? argv[3] : NULL};
+	struct options options = {.dtype = (enum tf_dtype)dtype,
+		.filter = argc > 3 ? argv[3] : NULL,
+		.fresh = argc > 4 && !strcmp(argv[4], "fresh")};
 	struct ranks ranks;
 
 	if (world < TF_WORLD_MIN || world > TF_WORLD_MAX || dtype < 0) {
-		fprintf(stderr, "usage: bench_collective [world 2..8 [bf16|f16|f32 [part of a name]]]\n");
+		fprintf(stderr,
+			"usage: bench_collective [world 2..8 [bf16|f16|f32 [part of a name [fresh]]]]\n");
 		return 2;
 	}
 	ranks_init(&ranks, (uint32_t)world, BYTES_LIMIT, 0);

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "catalog/catalog_write.h"
 #include "prepare/capture/capture.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
@@ -166,24 +165,24 @@ static void test_an_address_outside_the_window(void **state)
 	bench_fini(&run.bench);
 }
 
-/* Inside the window, but in no declared buffer: the package is not written. */
+/* Inside the window, but in no declared buffer: the graph is not built, neither to sample nor in the check before publishing. */
 static void undeclared_place(struct tf_bench_rank *rank, char *wrong)
 {
 	const struct tf_buffer *buffer = &rank->program->buffers[0];
 	void *own = tf_rank_window_at(&rank->window, 0, buffer->segment_off);
 	void *gap = tf_rank_window_at(&rank->window, 0, buffer->segment_off + buffer->bytes);
 	struct tf_capture *capture = NULL;
-	struct tf_bytes catalog = {0};
+	struct tf_exec *exec = NULL;
 	struct tf_error err = {0};
 
 	if (begin(rank, &capture, &err) != TF_OK || launch_at(rank, own, gap, &err) != TF_OK ||
 		tf_capture_end(capture, &err) != TF_OK)
 		WRONG("%s", err.text);
-	if (tf_catalog_write(rank->program, &catalog, &err) != TF_E_INVALID)
-		WRONG("a launch into a gap was written");
-	if (!strstr(err.text, "output"))
-		WRONG("'%s' does not name the argument", err.text);
-	tf_bytes_fini(&catalog);
+	if (tf_graph_rebuild(rank->program, 0, &rank->target, &exec, &err) != TF_E_INVALID)
+		WRONG("a launch into a gap was built");
+	if (!strstr(err.text, "graph 0") || !strstr(err.text, "node 0") || !strstr(err.text, "all_reduce_one_shot_ll") ||
+		!strstr(err.text, "output"))
+		WRONG("'%s' does not name graph, node, kernel and argument", err.text);
 }
 
 static void test_an_address_in_no_buffer(void **state)

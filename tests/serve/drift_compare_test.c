@@ -12,7 +12,10 @@
 
 #define CANDIDATES 5
 
-/* Candidates 0..2 belong to group 0, whose pick is 1; candidates 3 and 4 to group 1, whose pick is 3. */
+/*
+ * Candidates 0..2 belong to group 0, whose pick is 1; candidates 3 and 4 to group 1, whose pick is
+ * 3.
+ */
 struct fixture {
 	struct tf_program program;
 	struct tf_group_candidate candidates[CANDIDATES];

@@ -197,8 +197,8 @@ def test_ipv6():
 
 try:
     driver.main([
-        test_usage, test_about, test_no_package, test_damaged_package, test_misfit, test_wrong_world,
-        test_capacity, test_check, test_device, test_bench, test_drift, test_taken_port,
-        test_writes_nothing, test_ipv6])
+        test_usage, test_about, test_no_package, test_damaged_package, test_misfit,
+        test_wrong_world, test_capacity, test_check, test_device, test_bench, test_drift,
+        test_taken_port, test_writes_nothing, test_ipv6])
 finally:
     shutil.rmtree(FOLDER, ignore_errors=True)

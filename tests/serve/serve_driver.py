@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: starting tfrun, asking it over HTTP, looking for what it leaves."""
+"""What the scripts of this folder share: starting tfrun, asking it, looking for what it leaves."""
 import http.client
 import json
 import os
@@ -129,7 +129,7 @@ class Server:
         return json.loads(self.ask("GET", "/health/live")[2])["state"]
 
     def end(self, number=None):
-        """(exit code, stdout, stderr) after a signal, or after the end that it comes to by itself."""
+        """(exit code, stdout, stderr) after a signal, or after the end that it finds by itself."""
         if number is not None:
             self.process.send_signal(number)
         out, err = self.process.communicate(timeout=WAIT_S)

@@ -25,7 +25,7 @@ def expect_loss(server, rank, *words):
 
 
 def ranks_in_order(server):
-    """Ranks are forked in order, so their pids rise (unless the kernel's numbers wrapped around)."""
+    """Ranks are forked in order, so their pids rise (unless the numbers wrapped around)."""
     return sorted(server.ranks)
 
 

@@ -185,7 +185,8 @@ def test_metrics():
                  "tfrun_rank_up{rank=\"2\"} 1"):
         check(line in text.splitlines(), line)
     check(re.search(r"^tfrun_load_seconds\{phase=\"all\"\} 0*\.?\d", text, re.M), text)
-    calls = re.findall(r"^tfrun_writer_calls_total\{rank=\"0\",writer=\"(\w+)\"\} (\d+)$", text, re.M)
+    calls = re.findall(
+        r"^tfrun_writer_calls_total\{rank=\"0\",writer=\"(\w+)\"\} (\d+)$", text, re.M)
     check(sum(int(n) for _, n in calls) > 0, calls)
     for line in text.splitlines():
         check(line.startswith("# ") or re.fullmatch(r"\w+(\{[^}]*\})? \S+", line), line)

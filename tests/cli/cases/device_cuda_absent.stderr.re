@@ -1,0 +1,1 @@
+tfprep export: device 'cuda': .*libcuda\.so\.1.*

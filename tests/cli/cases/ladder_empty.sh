@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+cat > l.yaml <<'Y'
+topology: local
+summary: For a test.
+rungs: []
+Y
+"$TFPREP" export --device host --capacity 1 --ladder l.yaml -o x.tfp

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+echo old > x.tfp
+"$TFPREP" export --device host --capacity 1 -o x.tfp > /dev/null
+tar --zstd -tf x.tfp

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+"$TFPREP" tune --device host --capacity 1 > /dev/null
+ls -A

@@ -1,0 +1,1 @@
+usage: tfprep VERB \[options\].*verbs:.*  export  +.*  tune  +.*  topology  +.*'tfprep VERB --help' describes one verb\.

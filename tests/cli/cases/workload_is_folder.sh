@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+mkdir w.yaml
+"$TFPREP" export --workload ./w.yaml

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+cat > w.yaml <<'Y'
+name: small
+summary: For a test.
+capacities: [1]
+Y
+"$TFPREP" export --device host --workload ./w.yaml -o x.tfp

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the benchmark: the interval of a median, ratios, sizes, a child's bounded output. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/deadline.h"
+#include "prepare/bench/bench.h"
+#include "prepare/bench/bench_sizes.h"
+#include "prepare/bench/child_output.h"
+#include "prepare/text_table.h"
+
+/* Ranks for 97 %, from tables of the binomial distribution. */
+static void test_rank(void **state)
+{
+	(void)state;
+	assert_int_equal(tf_order_rank(1), 1);
+	assert_int_equal(tf_order_rank(5), 1);
+	assert_int_equal(tf_order_rank(6), 1);
+	assert_int_equal(tf_order_rank(21), 6);
+	assert_int_equal(tf_order_rank(105), 41);
+}
+
+static void test_interval(void **state)
+{
+	double values[21], pair[2] = {3, 1};
+	struct tf_interval interval;
+
+	(void)state;
+	for (int i = 0; i < 21; i++)
+		values[i] = (i * 8) % 21 + 1; /* 1..21 in another order */
+	interval = tf_order_interval(values, 21);
+	assert_true(interval.median == 11 && interval.low == 6 && interval.high == 16);
+	interval = tf_order_interval(pair, 2);
+	assert_true(interval.median == 2 && interval.low == 1 && interval.high == 3);
+}
+
+static void test_ratio(void **state)
+{
+	struct tf_bench_times ours, mpi;
+	double low, high, ratio;
+
+	(void)state;
+	for (int round = 0; round < TF_BENCH_ROUNDS; round++) {
+		for (int i = 0; i < TF_BENCH_LAUNCHES; i++) {
+			ours.chain_ns[round][i] = 1000 * (round + 1);
+			mpi.chain_ns[round][i] = 2000;
+		}
+	}
+	ratio = tf_bench_ratio(&ours, &mpi, &low, &high);
+	assert_true(ratio == 1.5 && low == 0.5 && high == 2.5);
+	assert_true(tf_bench_call(&ours, 10).median == 300);
+}
+
+static void test_sizes(void **state)
+{
+	struct tf_bench_options options = {.dtype = TF_DTYPE_F32};
+
+	(void)state;
+	assert_int_equal(
+		tf_bench_cases(TF_BENCH_OPS_DEFAULT, TF_BENCH_SIZES_DEFAULT, &options, NULL), TF_OK);
+	assert_int_equal(options.case_count, 16);
+	assert_int_equal(options.cases[0].bytes, 8192);
+	assert_int_equal(options.cases[7].bytes, 1048576);
+	assert_int_equal(options.cases[7].op, TF_OP_ALL_REDUCE);
+	assert_int_equal(options.cases[8].op, TF_OP_ALL_GATHER);
+	assert_int_equal(tf_bench_cases("all_gather", "3K..20K,1M,4", &options, NULL), TF_OK);
+	assert_int_equal(options.case_count, 5);
+	assert_int_equal(options.cases[2].bytes, 12288);
+	assert_int_equal(options.cases[4].bytes, 4);
+	assert_int_equal(tf_bench_cases("all_gather", "4..64MiB", &options, NULL), TF_OK);
+	assert_int_equal(options.case_count, 25);
+	assert_int_equal(
+		tf_bench_cases("all_gather", "4..64MiB,12..12MiB", &options, NULL), TF_E_USAGE);
+}
+
+static char *word(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static enum tf_status run_shell(const char *script, int64_t bound_ns, const volatile int *stop,
+	struct tf_bytes *out, struct tf_error *err)
+{
+	char *argv[] = {word("/bin/sh"), word("-c"), word(script), NULL};
+	struct tf_bytes errors = {0};
+	enum tf_status status =
+		tf_child_output(argv, tf_deadline_after(bound_ns), stop, out, &errors, err);
+
+	tf_bytes_fini(&errors);
+	return status;
+}
+
+static void test_child(void **state)
+{
+	struct tf_bytes out = {0};
+	struct tf_error err = {0};
+	char *argv[] = {word("/nonexistent/program"), NULL};
+	volatile int stop = 1;
+
+	(void)state;
+	assert_int_equal(run_shell("cat; echo a; echo b", 10 * TF_NS_PER_S, NULL, &out, &err), TF_OK);
+	assert_string_equal((char *)out.data, "a\nb\n");
+	tf_bytes_fini(&out);
+	memset(&out, 0, sizeof(out));
+	assert_int_equal(run_shell(":", 10 * TF_NS_PER_S, NULL, &out, &err), TF_OK);
+	assert_string_equal((char *)out.data, "");
+	assert_int_equal(
+		run_shell("sleep 600 & wait", TF_NS_PER_S / 5, NULL, &out, &err), TF_E_TIMEOUT);
+	assert_int_equal(
+		run_shell("trap '' TERM; sleep 600; sleep 600", TF_NS_PER_S / 5, NULL, &out, &err),
+		TF_E_TIMEOUT);
+	assert_int_equal(run_shell("sleep 600", 600 * TF_NS_PER_S, &stop, &out, &err), TF_E_ABORTED);
+	assert_int_equal(
+		run_shell("exec cat /dev/zero", 60 * TF_NS_PER_S, NULL, &out, &err), TF_E_LIMIT);
+	assert_int_equal(
+		tf_child_output(argv, tf_deadline_after(TF_NS_PER_S), NULL, &out, &out, &err), TF_E_SYSTEM);
+	assert_non_null(strstr(err.text, "cannot run '/nonexistent/program'"));
+	tf_bytes_fini(&out);
+}
+
+static void test_table(void **state)
+{
+	struct tf_text_table table = {.align = "lrl"};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(to);
+	for (int i = 0; i < 2; i++) {
+		tf_text_table_cell(&table, i ? "longer" : "a");
+		tf_text_table_cell(&table, "%d", i ? 7 : 1234);
+		tf_text_table_cell(&table, i ? "" : "end");
+	}
+	assert_int_equal(tf_text_table_print(&table, to, "> ", NULL), TF_OK);
+	tf_text_table_cell(&table, "half a row");
+	assert_int_equal(tf_text_table_print(&table, to, "", NULL), TF_E_INTERNAL);
+	tf_text_table_fini(&table);
+	fclose(to);
+	assert_string_equal(text, "> a       1234  end\n> longer     7\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_child),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
