@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tfprep: the verbs, and finding the one asked for. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,10 +54,8 @@ static int run_named(const char *name, int argc, char **argv)
 	return TF_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		verbs[i] = *entries[i].table;
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		tf_options_print_tool_help(argc < 2 ? stderr : stdout, &tf_tfprep_tool);
 		return argc < 2 ? TF_EXIT_USAGE : TF_EXIT_DONE;
@@ -74,4 +73,19 @@ int main(int argc, char **argv)
 		return TF_EXIT_DONE;
 	}
 	return run_named(argv[1], argc - 2, argv + 2);
+}
+
+/* What could not be written, a summary to a full disk, was not told; success would be a lie. */
+int main(int argc, char **argv)
+{
+	int code;
+
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		verbs[i] = *entries[i].table;
+	code = run(argc, argv);
+	if (code == TF_EXIT_DONE && (fflush(stdout) || ferror(stdout))) {
+		fprintf(stderr, "tfprep: cannot write to standard output: %s\n", strerror(errno));
+		return TF_EXIT_FAILED;
+	}
+	return code;
 }

@@ -11,8 +11,8 @@
 #include "prepare/capture/capture.h"
 #include "prepare/export/job_watch.h"
 #include "prepare/tune/plan.h"
+#include "runtime/collective/barrier.h"
 #include "runtime/collective/collective.h"
-#include "runtime/collective/startup.h"
 #include "runtime/link/channel.h"
 
 #define WAIT_NS (10 * TF_NS_PER_S) /* of any rank for another: ranks may outnumber cores */
@@ -38,10 +38,7 @@ static enum tf_status open_rank(const struct round_job *job, struct tf_link *lin
 	if (tf_device_ops_find("host", &rank->ops, &local) == TF_OK)
 		(void)!rank->ops->open(0, &rank->device, &local);
 	TF_TRY(tf_link_agree_ok(link, &local, tf_deadline_after(WAIT_NS), err));
-	TF_TRY(tf_bench_rank_open(rank, err));
-	tf_startup_prepare(
-		tf_rank_window_at(&rank->window, 0, job->program->layout.startup_off), job->program);
-	return tf_link_barrier(link, tf_deadline_after(WAIT_NS), err);
+	return tf_bench_rank_open(rank, err);
 }
 
 static void fill_inputs(const struct tf_bench_rank *rank, uint32_t group)
@@ -87,14 +84,23 @@ static enum tf_status build_chain(struct tf_bench_rank *rank, uint32_t group, ui
 	return tf_graph_rebuild(rank->program, rank->program->graph_count - 1, &rank->target, out, err);
 }
 
+/* Returns a fault's code. */
+static int meet(const struct tf_bench_rank *rank)
+{
+	struct tf_control *control[TF_WORLD_MAX] = {NULL};
+
+	for (uint32_t peer = 0; peer < rank->window.world; peer++)
+		control[peer] = tf_rank_window_at(&rank->window, peer, rank->program->layout.control_off);
+	return tf_barrier(control, rank->window.rank, rank->window.world, TF_PROGRAM_NONE);
+}
+
 static enum tf_status launch_chain(struct tf_bench_rank *rank, uint32_t group, struct tf_exec *exec,
 	int64_t *out_ns, struct tf_error *err)
 {
 	int64_t begin;
 
-	TF_TRY(tf_bench_rank_launch_startup(
-		rank, "sample_begin", rank->program->selectors[group], 0, err));
-	TF_TRY(rank->ops->stream_wait(rank->stream, tf_deadline_after(WAIT_NS), err));
+	if (meet(rank))
+		return tf_fault_to_error(tf_bench_rank_control(rank), rank->program, err);
 	begin = tf_now_ns();
 	TF_TRY(rank->ops->stream_graph(rank->stream, exec, err));
 	TF_TRY(rank->ops->stream_wait(rank->stream, tf_deadline_after(WAIT_NS), err));

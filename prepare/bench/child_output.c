@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   spawned --both pipes end--> reaped
+ *   spawned --both pipes end--> reaped, its group killed
  *      |  deadline, interrupt, too much output
- *      +--> told to end (SIGTERM) --grace--> killed, with its group --> reaped
+ *      +--> told to end (SIGTERM) --grace--> killed --> reaped, its group killed
  */
 #include "prepare/bench/child_output.h"
 
@@ -109,12 +109,22 @@ static enum tf_status collect(struct child *child, int64_t deadline_ns,
 	return TF_OK;
 }
 
+/*
+ * Once the child has ended, and while its number is still held by it, what it left in its group is
+ * killed.
+ */
 static int reap(struct child *child, int64_t deadline_ns)
 {
 	while (!child->reaped) {
-		pid_t got = waitpid(child->pid, &child->status, WNOHANG);
+		siginfo_t info = {.si_pid = 0};
+		int code = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT);
 
-		child->reaped = got == child->pid || (got < 0 && errno != EINTR);
+		if (code && errno != EINTR)
+			child->reaped = 1; /* not ours any more; nothing is known about its end */
+		if (!code && info.si_pid) {
+			kill(-child->pid, SIGKILL);
+			child->reaped = waitpid(child->pid, &child->status, 0) == child->pid;
+		}
 		if (child->reaped || tf_deadline_passed(deadline_ns))
 			break;
 		usleep(NAP_US);
@@ -122,7 +132,7 @@ static int reap(struct child *child, int64_t deadline_ns)
 	return child->reaped;
 }
 
-/* Told first, so that it can end what it has started. */
+/* Told first, so that it can end what it has started elsewhere. */
 static void end(struct child *child)
 {
 	kill(child->pid, SIGTERM);

@@ -14,7 +14,8 @@ extern "C" {
  * to `out` and `errors` ({0} before, at most 1 MiB each; both are strings afterwards).
  * TF_E_SYSTEM: it did not start, or ended by a signal or with an exit code other than 0 (its last
  * line on stderr is in the text). TF_E_TIMEOUT, TF_E_ABORTED (`interrupted`, may be NULL),
- * TF_E_LIMIT: it was ended, by SIGTERM and, two seconds later, by SIGKILL to its whole group.
+ * TF_E_LIMIT: it was ended, by SIGTERM and, two seconds later, by SIGKILL. In any case nothing of
+ * its process group is left.
  */
 TF_WARN_UNUSED enum tf_status tf_child_output(char *const *argv, int64_t deadline_ns,
 	const volatile int *interrupted, struct tf_bytes *out, struct tf_bytes *errors,

@@ -104,7 +104,7 @@ enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, u
 }
 
 enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel,
-	uint32_t slot, uint32_t pass, struct tf_error *err)
+	uint32_t slot, uint32_t pass, uint32_t input, struct tf_error *err)
 {
 	struct tf_startup_args args = {
 		.startup_off = rank->program->layout.startup_off,
@@ -117,5 +117,11 @@ enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const ch
 	for (uint32_t peer = 0; peer < rank->window.world; peer++)
 		args.control[peer] =
 			tf_rank_window_at(&rank->window, peer, rank->program->layout.control_off);
+	if (input != TF_PROGRAM_NONE) {
+		const struct tf_buffer *buffer = &rank->program->buffers[input];
+
+		args.input = tf_rank_window_at(&rank->window, 0, buffer->segment_off);
+		args.input_bytes = buffer->bytes;
+	}
 	return launch(rank, kernel, 1, 1, &args, sizeof(args), err);
 }

@@ -51,9 +51,12 @@ TF_WARN_UNUSED enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, st
 TF_WARN_UNUSED enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot,
 	uint32_t pair, const uint32_t *mask, struct tf_error *err);
 
-/* Enqueues a kernel of the startup graph by name with its argument struct. */
+/*
+ * Enqueues a kernel of the startup graph by name with its argument struct. `input` (a buffer's
+ * index, or TF_PROGRAM_NONE) is what "sample_begin" dirties.
+ */
 TF_WARN_UNUSED enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank,
-	const char *kernel, uint32_t slot, uint32_t pass, struct tf_error *err);
+	const char *kernel, uint32_t slot, uint32_t pass, uint32_t input, struct tf_error *err);
 
 #ifdef __cplusplus
 }

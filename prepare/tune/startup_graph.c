@@ -40,12 +40,13 @@ static enum tf_status record_sample(
 {
 	const struct tf_group_candidate *entry = &rank->program->candidates[slot];
 	uint32_t pair = entry->rung % rank->program->groups[entry->group].buffer_pairs;
+	uint32_t input = tf_plan_buffer(rank->program, entry->group, pair, TF_BUFFER_INPUT);
 
 	if (pass == EVICT_PASS)
 		TF_TRY(record_evict(rank, err));
-	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, err));
+	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, input, err));
 	TF_TRY(tf_bench_rank_launch(rank, slot, pair, mask_of(rank, slot), err));
-	return tf_bench_rank_launch_startup(rank, "sample_end", slot, 0, err);
+	return tf_bench_rank_launch_startup(rank, "sample_end", slot, 0, TF_PROGRAM_NONE, err);
 }
 
 static enum tf_status record_startup(
@@ -54,12 +55,12 @@ static enum tf_status record_startup(
 	uint32_t slots = rank->program->candidate_count;
 
 	for (uint32_t pass = 0; pass < TF_PASSES; pass++) {
-		TF_TRY(tf_bench_rank_launch_startup(rank, "pass_begin", 0, pass, err));
+		TF_TRY(tf_bench_rank_launch_startup(rank, "pass_begin", 0, pass, TF_PROGRAM_NONE, err));
 		tf_sample_order(slots, pass, order);
 		for (uint32_t i = 0; i < slots; i++)
 			TF_TRY(record_sample(rank, order[i], pass, err));
 	}
-	return tf_bench_rank_launch_startup(rank, "select", 0, 0, err);
+	return tf_bench_rank_launch_startup(rank, "select", 0, 0, TF_PROGRAM_NONE, err);
 }
 
 enum tf_status tf_capture_startup_graph(struct tf_bench_rank *rank, struct tf_error *err)

@@ -32,7 +32,10 @@ struct round_record {
 	char fault[112];
 };
 
-/* Reference bytes of a group for one fill; by the plain loops, not by those that the kernels share. */
+/*
+ * Reference bytes of a group for one fill; by the plain loops, not by those that the kernels
+ * share.
+ */
 struct operands {
 	uint8_t *inputs; /* (world, input bytes) */
 	uint8_t *wanted; /* (output bytes) */
@@ -92,7 +95,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 	struct tf_error fault = {0};
 
 	TF_TRY(rank->ops->stream_set(rank->stream, output, POISON_BYTE, operands->output_bytes, err));
-	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, err));
+	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, TF_PROGRAM_NONE, err));
 	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
 	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) !=
 			TF_OK ||

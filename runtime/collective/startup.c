@@ -14,6 +14,8 @@
 #include "runtime/collective/barrier.h"
 #include "runtime/collective/startup_host.h"
 
+#define CACHE_LINE_BYTES 64
+
 struct storage {
 	struct tf_startup_header *header;
 	uint32_t *mask;                  /* (slots) */
@@ -124,6 +126,16 @@ void tf_host_pass_begin(const struct tf_launch_call *call)
 	args->control[0]->pass = args->pass;
 }
 
+/*
+ * In an engine the input was just written by the kernel before. Unchanged inputs would still lie
+ * in the peers' caches from the last sample and flatter whoever reads them there.
+ */
+static void dirty(volatile uint8_t *input, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes; at += CACHE_LINE_BYTES)
+		input[at] = input[at];
+}
+
 void tf_host_sample_begin(const struct tf_launch_call *call)
 {
 	const struct tf_startup_args *args = call->args;
@@ -131,6 +143,7 @@ void tf_host_sample_begin(const struct tf_launch_call *call)
 
 	if (faulted(args) || !store.mask[args->slot])
 		return;
+	dirty(args->input, args->input_bytes);
 	if (!tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE))
 		store.header->begin_ns = (uint64_t)tf_now_ns();
 }
@@ -248,6 +261,10 @@ static const struct tf_kernel_word words[] = {
 	CONTROL_WORD(5),
 	CONTROL_WORD(6),
 	CONTROL_WORD(7),
+	{.arg_off = offsetof(struct tf_startup_args, input),
+		.kind = TF_WORD_ADDRESS,
+		.nullable = 1,
+		.name = "input"},
 	{.arg_off = offsetof(struct tf_startup_args, rank), .kind = TF_WORD_RANK, .name = "rank"},
 };
 

@@ -3,12 +3,13 @@
  * The kernels of the startup graph, and the storage they share (DESIGN 8).
  *
  * The graph: for pass p = 0..20: "pass_begin", then for every (group, candidate) in the pass's
- * rotated order "sample_begin" (rendezvous of the ranks, then a time stamp), the candidate's
- * collective kernel, "sample_end" (time stamp, duration stored). At the end "select": exchanges
- * durations between ranks, takes the maximum over ranks by sample, and stage 1: marks survivors,
- * writes their mask, sets stage 2; stage 2: picks, writes selector and status of every group and
- * the aggregate status. The graph is launched twice; masked-off candidates are skipped in the
- * second launch, with their rendezvous.
+ * rotated order "sample_begin" (dirties the rank's input, as the kernel before it would in an
+ * engine; rendezvous of the ranks; time stamp), the candidate's collective kernel, "sample_end"
+ * (time stamp, duration stored). At the end "select": exchanges durations between ranks, takes
+ * the maximum over ranks by sample, and stage 1: marks survivors, writes their mask, sets stage
+ * 2; stage 2: picks, writes selector and status of every group and the aggregate status. The
+ * graph is launched twice; masked-off candidates are skipped in the second launch, with their
+ * rendezvous.
  *
  * Storage of one rank, at layout.startup_off, peers may read it:
  *   struct tf_startup_header
@@ -71,10 +72,15 @@ uint64_t tf_startup_places(uint32_t groups, uint32_t slots, uint64_t *out_mask, 
  */
 void tf_startup_prepare(void *storage, const struct tf_program *program);
 
-/* Arguments of "pass_begin", "sample_begin", "sample_end" and "select". Words: control[k], rank. */
+/*
+ * Arguments of "pass_begin", "sample_begin", "sample_end" and "select". Words: control[k], input,
+ * rank.
+ */
 struct tf_startup_args {
 	struct tf_control *control[TF_WORLD_MAX]; /* as in tf_collective_args */
 	uint64_t startup_off;
+	void *input; /* sample_begin: the operand to dirty, in the own segment; else NULL */
+	uint64_t input_bytes;
 	uint32_t rank; /* word */
 	uint32_t world;
 	uint32_t slot; /* sample_begin, sample_end */

@@ -17,10 +17,12 @@
 
 #define TICKS_A_TIMEOUT  32
 #define GRACES_A_TIMEOUT 8
-#define LATE_TICKS       4
+#define LATES_A_TIMEOUT  2 /* a gap between ticks in which this process itself was stopped */
 #define ORDER_BOUND_NS   (TF_NS_PER_S / 10)
 #define STALLED_TIMEOUTS                                                                           \
 	200 /* above the longest that a session bounds itself: the replay of a startup graph */
+
+const char tf_crew_idle[] = "while idle";
 
 static struct timeval interval(int64_t ns)
 {
@@ -182,7 +184,7 @@ static void look_for_stall(struct tf_crew_member *member, int64_t now_ns)
 {
 	struct tf_crew *crew = member->crew;
 
-	if (!strcmp(crew->doing, "while idle") ||
+	if (crew->doing == tf_crew_idle ||
 		now_ns - member->progress_ns < STALLED_TIMEOUTS * crew->timeout_ns)
 		return;
 	(void)!TF_FAIL(&member->failure, TF_E_INTERNAL, "rank %u made no progress for %lld s %s",
@@ -209,7 +211,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
 {
 	struct tf_crew *crew = user;
 	int64_t now = tf_now_ns();
-	int late = now - crew->ticked_ns > LATE_TICKS * (crew->timeout_ns / TICKS_A_TIMEOUT);
+	int late = now - crew->ticked_ns > crew->timeout_ns / LATES_A_TIMEOUT;
 
 	(void)fd;
 	(void)what;

@@ -9,7 +9,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The list of the device, without its last, which is "anywhere": that takes a proposal of a rank. */
+/*
+ * The list of the device, without its last, which is "anywhere": that takes a proposal of a rank.
+ */
 #define BASE_COUNT (TF_WINDOW_BASE_COUNT - 1)
 
 /* Without the list's last, "anywhere": here that is each rank's proposal in turn. */

@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
-#include "packages/container_read.h"
 #include "runtime/collective/collective.h"
 #include "runtime/session/machine_identity.h"
 
@@ -32,34 +31,18 @@ const char *tf_session_phase_name(enum tf_session_phase phase)
 	return (unsigned)phase < TF_PHASE_COUNT ? phase_names[phase] : "unknown";
 }
 
-/*
- * Reads the catalog; digests are of the catalog's own member, which the container checks by its
- * frames.
- */
+/* The parent's copy where there is one; its arrays then stay the parent's. */
 static enum tf_status read_package(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
 	unsigned parts = options->startup ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
-	struct tf_package *package = NULL;
-	struct tf_bytes catalog = {0};
-	enum tf_status status = tf_package_open(options->path, &package, err);
 
-	if (status == TF_OK)
-		status = tf_package_digest(package, session->digest, err);
-	if (status == TF_OK)
-		status = tf_package_read_catalog(package, &catalog, err);
-	if (status == TF_OK) {
-		status = tf_catalog_read(catalog.data, catalog.size, parts, &session->program, err);
-		if (status != TF_OK)
-			tf_error_prefix(err, "catalog");
+	if (options->loaded) {
+		session->package = *options->loaded;
+		session->package_borrowed = 1;
+		return TF_OK;
 	}
-	if (status == TF_OK)
-		status = tf_session_check_members(session, package, options->strict, err);
-	if (status != TF_OK)
-		tf_error_prefix(err, "cannot load '%s'", options->path);
-	tf_bytes_fini(&catalog);
-	tf_package_close(package);
-	return status;
+	return tf_loaded_package_open(options->path, parts, options->strict, &session->package, err);
 }
 
 static enum tf_status phase_package(struct tf_session *session,
@@ -69,8 +52,8 @@ static enum tf_status phase_package(struct tf_session *session,
 
 	(void)!read_package(session, options, &local);
 	TF_TRY(tf_link_agree_ok(session->link, &local, deadline, err));
-	return tf_link_agree_equal(
-		session->link, "the package's digest", session->digest, TF_DIGEST_BYTES, deadline, err);
+	return tf_link_agree_equal(session->link, "the package's digest", session->package.digest,
+		TF_DIGEST_BYTES, deadline, err);
 }
 
 static enum tf_status open_device(
@@ -83,7 +66,7 @@ static enum tf_status open_device(
 	 * "auto" means what the package was made for: another kind would be a misfit by its identity.
 	 */
 	if (!kind || !strcmp(kind, "auto"))
-		kind = tf_program_identity(&session->program, "device.kind");
+		kind = tf_program_identity(&session->package.program, "device.kind");
 	if (!kind)
 		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
 	TF_TRY(tf_device_ops_find(kind, &session->ops, err));
@@ -103,8 +86,8 @@ static enum tf_status phase_device(struct tf_session *session,
 
 static enum tf_status check_capacity(const struct tf_session *session, struct tf_error *err)
 {
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
-		const struct tf_graph *graph = &session->program.graphs[i];
+	for (uint32_t i = 0; i < session->package.program.graph_count; i++) {
+		const struct tf_graph *graph = &session->package.program.graphs[i];
 
 		if (graph->kind == TF_GRAPH_STEP && graph->capacity <= session->capacity_max)
 			return TF_OK;
@@ -119,8 +102,8 @@ static enum tf_status phase_identity(struct tf_session *session,
 	struct tf_error local = {0};
 
 	(void)options;
-	if (tf_identity_compare(&session->program, &session->properties, session->world, &local) ==
-		TF_OK)
+	if (tf_identity_compare(
+			&session->package.program, &session->properties, session->world, &local) == TF_OK)
 		(void)!check_capacity(session, &local);
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
@@ -129,21 +112,21 @@ static enum tf_status phase_window(struct tf_session *session,
 	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	return tf_rank_window_reserve(session->ops, session->device, session->link,
-		&session->program.layout, options->base_first, deadline, &session->window, err);
+		&session->package.program.layout, options->base_first, deadline, &session->window, err);
 }
 
 static enum tf_status phase_peers(struct tf_session *session,
 	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	(void)options;
-	return tf_rank_window_connect(
-		&session->window, session->device, session->link, &session->program.layout, deadline, err);
+	return tf_rank_window_connect(&session->window, session->device, session->link,
+		&session->package.program.layout, deadline, err);
 }
 
 static enum tf_status build_graphs(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
-	struct tf_program *program = &session->program;
+	struct tf_program *program = &session->package.program;
 	struct tf_rebuild_target target = {
 		.ops = session->ops,
 		.device = session->device,
@@ -247,7 +230,7 @@ void tf_session_close(struct tf_session *session)
 {
 	if (!session)
 		return;
-	for (uint32_t i = 0; session->execs && i < session->program.graph_count; i++) {
+	for (uint32_t i = 0; session->execs && i < session->package.program.graph_count; i++) {
 		if (session->execs[i])
 			session->ops->graph_destroy(session->execs[i]);
 	}
@@ -260,13 +243,14 @@ void tf_session_close(struct tf_session *session)
 	tf_rank_window_close(&session->window);
 	if (session->ops)
 		session->ops->close(session->device);
-	tf_program_fini(&session->program);
+	if (!session->package_borrowed)
+		tf_loaded_package_fini(&session->package);
 	tf_free(session);
 }
 
 const struct tf_program *tf_session_program(const struct tf_session *session)
 {
-	return &session->program;
+	return &session->package.program;
 }
 
 uint32_t tf_session_rank(const struct tf_session *session)
@@ -296,15 +280,22 @@ int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_ph
 
 const struct tf_control *tf_session_control(const struct tf_session *session)
 {
-	return tf_rank_window_at(&session->window, 0, session->program.layout.control_off);
+	return tf_rank_window_at(&session->window, 0, session->package.program.layout.control_off);
+}
+
+uint32_t tf_session_idle_members(const struct tf_session *session, const char **out_names)
+{
+	*out_names = session->package.idle_text;
+	return session->package.idle_members;
 }
 
 const uint8_t *tf_session_digest(const struct tf_session *session)
 {
-	return session->digest;
+	return session->package.digest;
 }
 
 void *tf_session_buffer_data(const struct tf_session *session, uint32_t buffer)
 {
-	return tf_rank_window_at(&session->window, 0, session->program.buffers[buffer].segment_off);
+	return tf_rank_window_at(
+		&session->window, 0, session->package.program.buffers[buffer].segment_off);
 }

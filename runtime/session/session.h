@@ -18,6 +18,7 @@
 #include "runtime/collective/control.h"
 #include "runtime/device/device.h"
 #include "runtime/link/link.h"
+#include "runtime/session/loaded_package.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +27,9 @@ extern "C" {
 #define TF_TIMEOUT_DEFAULT_NS (INT64_C(2000) * 1000000)
 
 struct tf_session_options {
-	const char *path;   /* borrowed */
+	const char *path; /* borrowed */
+	const struct tf_loaded_package
+		*loaded;        /* instead of reading `path`; borrowed, outlives the session */
 	const char *device; /* "auto", "host", "cuda"; NULL = auto */
 	uint32_t device_ordinal;
 	int64_t timeout_ns;    /* 0: default */
@@ -68,7 +71,10 @@ int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_ph
 const struct tf_control *tf_session_control(const struct tf_session *session);
 const uint8_t *tf_session_digest(const struct tf_session *session); /* SHA-256 of the package */
 
-/* Members of the package that nothing of this load refers to; out_names: "'a', 'b'", borrowed, cut. */
+/*
+ * Members of the package that nothing of this load refers to; out_names: "'a', 'b'", borrowed,
+ * cut.
+ */
 uint32_t tf_session_idle_members(const struct tf_session *session, const char **out_names);
 
 /* Own address of a buffer of the program. */

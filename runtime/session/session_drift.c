@@ -17,8 +17,8 @@
 
 static uint32_t startup_graph(const struct tf_session *session)
 {
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
-		if (session->program.graphs[i].kind == TF_GRAPH_STARTUP && session->execs[i])
+	for (uint32_t i = 0; i < session->package.program.graph_count; i++) {
+		if (session->package.program.graphs[i].kind == TF_GRAPH_STARTUP && session->execs[i])
 			return i;
 	}
 	return TF_PROGRAM_NONE;
@@ -27,7 +27,7 @@ static uint32_t startup_graph(const struct tf_session *session)
 enum tf_status tf_session_drift(
 	struct tf_session *session, uint64_t *out_samples, struct tf_error *err)
 {
-	const struct tf_program *program = &session->program;
+	const struct tf_program *program = &session->package.program;
 	uint8_t *storage = tf_rank_window_at(&session->window, 0, program->layout.startup_off);
 	size_t bytes = (size_t)program->candidate_count * TF_PASSES * sizeof(out_samples[0]);
 	int64_t bound = DRIFT_TIMEOUTS * session->timeout_ns;

@@ -3,9 +3,9 @@
 #ifndef TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 #define TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 
-#include "packages/container_read.h"
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
+#include "runtime/session/loaded_package.h"
 #include "runtime/session/rank_window.h"
 #include "runtime/session/session.h"
 
@@ -18,10 +18,8 @@ struct tf_session {
 	int64_t timeout_ns;
 	uint32_t rank, world;
 	uint32_t capacity_max;
-	uint8_t digest[TF_DIGEST_BYTES];
-	struct tf_program program;
-	uint32_t idle_members;
-	char idle_text[256]; /* their names, cut */
+	struct tf_loaded_package package;
+	int package_borrowed; /* its arrays belong to whoever loaded it */
 	const struct tf_device_ops *ops;
 	struct tf_device *device;
 	struct tf_stream *stream;
@@ -46,10 +44,6 @@ struct tf_session {
 
 /* The graph of a capacity, or TF_PROGRAM_NONE. */
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);
-
-/* Every member the catalog names is there; counts those that lie idle, refuses them under `strict`. */
-enum tf_status tf_session_check_members(
-	struct tf_session *session, const struct tf_package *package, int strict, struct tf_error *err);
 
 /*
  * Launches one graph and waits; turns a kernel's fault into an error that names rank, group and

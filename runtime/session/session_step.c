@@ -26,8 +26,8 @@
 
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity)
 {
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
-		const struct tf_graph *graph = &session->program.graphs[i];
+	for (uint32_t i = 0; i < session->package.program.graph_count; i++) {
+		const struct tf_graph *graph = &session->package.program.graphs[i];
 
 		if (graph->kind == TF_GRAPH_STEP && graph->capacity == capacity && session->execs[i])
 			return i;
@@ -40,10 +40,10 @@ enum tf_status tf_session_capacity_for(
 {
 	uint32_t best = 0, largest = 0;
 
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
-		uint32_t capacity = session->program.graphs[i].capacity;
+	for (uint32_t i = 0; i < session->package.program.graph_count; i++) {
+		uint32_t capacity = session->package.program.graphs[i].capacity;
 
-		if (session->program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
+		if (session->package.program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
 			continue;
 		if (capacity > largest)
 			largest = capacity;
@@ -89,9 +89,10 @@ static void add_cause(const struct tf_session *session, struct tf_error *err)
 		rank = control->fault.peer;
 		control = tf_rank_window_at(&session->window,
 			(rank + session->world - session->rank) % session->world,
-			session->program.layout.control_off);
+			session->package.program.layout.control_off);
 	}
-	if (rank == session->rank || tf_fault_to_error(control, &session->program, &cause) == TF_OK)
+	if (rank == session->rank ||
+		tf_fault_to_error(control, &session->package.program, &cause) == TF_OK)
 		return;
 	memcpy(text, err->text, sizeof(text));
 	(void)!TF_FAIL(err, err->status, "%s; rank %u: %s", text, rank, cause.text);
@@ -112,7 +113,7 @@ enum tf_status tf_session_run(
 	if (status == TF_OK)
 		status = session->ops->stream_wait(session->stream, deadline_ns, &local);
 	if (status == TF_OK)
-		status = tf_fault_to_error(tf_session_control(session), &session->program, &local);
+		status = tf_fault_to_error(tf_session_control(session), &session->package.program, &local);
 	if (status == TF_OK)
 		return TF_OK;
 	tf_collective_abort(
@@ -140,7 +141,7 @@ enum tf_status tf_session_reset_protocol(
 {
 	/* Nobody clears while a peer still waits on the old state. */
 	TF_TRY(tf_link_barrier(session->link, deadline_ns, err));
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->program.layout,
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->package.program.layout,
 		session->rank, session->world, (uint64_t)session->timeout_ns, 0);
 	return tf_link_barrier(session->link, deadline_ns, err);
 }
@@ -150,7 +151,7 @@ static int belongs(const struct tf_session *session, const struct tf_buffer *buf
 	uint32_t capacity, enum tf_buffer_role role)
 {
 	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
-		   session->program.groups[buffer->group].capacity == capacity;
+		   session->package.program.groups[buffer->group].capacity == capacity;
 }
 
 /* Operands differ between buffers and steps: the seed is drawn from both. */
@@ -165,9 +166,9 @@ static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacit
 {
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
-		if (belongs(session, &session->program.buffers[i], capacity, TF_BUFFER_OUTPUT))
-			total += session->program.buffers[i].bytes;
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		if (belongs(session, &session->package.program.buffers[i], capacity, TF_BUFFER_OUTPUT))
+			total += session->package.program.buffers[i].bytes;
 	}
 	return total;
 }
@@ -181,7 +182,7 @@ static uint64_t owned_bytes(const struct tf_session *session, const struct tf_gr
 /* The input that goes with an output: the buffer before it, or whichever bears the same pair. */
 static uint32_t input_of(const struct tf_session *session, uint32_t output)
 {
-	const struct tf_buffer *buffers = session->program.buffers;
+	const struct tf_buffer *buffers = session->package.program.buffers;
 
 	for (uint32_t i = output; i-- > 0;) {
 		if (buffers[i].role == TF_BUFFER_INPUT && buffers[i].group == buffers[output].group &&
@@ -195,8 +196,8 @@ static uint32_t input_of(const struct tf_session *session, uint32_t output)
 static enum tf_status fill_pair(struct tf_session *session, uint32_t output, uint64_t seed,
 	uint8_t *expected, struct tf_error *err)
 {
-	const struct tf_buffer *buffer = &session->program.buffers[output];
-	const struct tf_group *group = &session->program.groups[buffer->group];
+	const struct tf_buffer *buffer = &session->package.program.buffers[output];
+	const struct tf_group *group = &session->package.program.groups[buffer->group];
 	uint64_t bytes = tf_group_input_bytes(group);
 	uint8_t *input = session->scratch + session->world * bytes;
 	uint32_t target = input_of(session, output);
@@ -213,16 +214,19 @@ static uint64_t largest_input(const struct tf_session *session, uint32_t capacit
 {
 	uint64_t largest = 0;
 
-	for (uint32_t i = 0; i < session->program.group_count; i++) {
-		uint64_t bytes = tf_group_input_bytes(&session->program.groups[i]);
+	for (uint32_t i = 0; i < session->package.program.group_count; i++) {
+		uint64_t bytes = tf_group_input_bytes(&session->package.program.groups[i]);
 
-		if (session->program.groups[i].capacity == capacity && bytes > largest)
+		if (session->package.program.groups[i].capacity == capacity && bytes > largest)
 			largest = bytes;
 	}
 	return largest;
 }
 
-/* Grows one of the session's buffers of operands; they are kept, so that a second fill allocates nothing. */
+/*
+ * Grows one of the session's buffers of operands; they are kept, so that a second fill allocates
+ * nothing.
+ */
 static enum tf_status grow(uint8_t **buffer, uint64_t *have, uint64_t want, struct tf_error *err)
 {
 	uint8_t *grown;
@@ -250,8 +254,8 @@ enum tf_status tf_session_fill(
 		grow(&session->expected, &session->expected_bytes, outputs_bytes(session, capacity), err));
 	TF_TRY(grow(&session->scratch, &session->scratch_bytes,
 		(session->world + 1) * largest_input(session, capacity), err));
-	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->program.buffers[i];
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
@@ -268,8 +272,8 @@ void tf_session_poison(struct tf_session *session, uint64_t rows)
 
 	if (tf_session_capacity_for(session, rows, &capacity, NULL) != TF_OK)
 		return;
-	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->program.buffers[i];
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
 
 		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			(void)!session->ops->stream_set(session->stream, tf_session_buffer_data(session, i),
@@ -302,14 +306,14 @@ enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, str
 	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
 	if (capacity != session->expected_capacity)
 		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
-	for (uint32_t i = 0; i < session->program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->program.buffers[i];
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
 		const uint8_t *found = tf_session_buffer_data(session, i);
 		uint64_t bytes;
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
-		bytes = owned_bytes(session, &session->program.groups[buffer->group]);
+		bytes = owned_bytes(session, &session->package.program.groups[buffer->group]);
 		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
 			return mismatch(session, buffer, found, session->expected + at, err);
 		at += buffer->bytes;
@@ -334,8 +338,8 @@ void tf_session_capacities(
 {
 	*out_count = 0;
 	*out_largest = 0;
-	for (uint32_t i = 0; i < session->program.graph_count; i++) {
-		const struct tf_graph *graph = &session->program.graphs[i];
+	for (uint32_t i = 0; i < session->package.program.graph_count; i++) {
+		const struct tf_graph *graph = &session->package.program.graphs[i];
 
 		if (graph->kind != TF_GRAPH_STEP || !session->execs[i])
 			continue;
@@ -354,11 +358,11 @@ enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err
 	enum tf_status first = TF_OK;
 
 	/* The largest capacity first, so that the operands' memory is taken once. */
-	for (uint32_t i = session->program.graph_count; i-- > 0;) {
-		uint32_t capacity = session->program.graphs[i].capacity;
+	for (uint32_t i = session->package.program.graph_count; i-- > 0;) {
+		uint32_t capacity = session->package.program.graphs[i].capacity;
 		enum tf_status status;
 
-		if (session->program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
+		if (session->package.program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
 			continue;
 		TF_TRY(tf_session_fill(session, capacity, PROBE_SEED, err));
 		tf_session_poison(session, capacity);

@@ -114,7 +114,7 @@ static void test_child(void **state)
 	assert_int_equal(run_shell(":", 10 * TF_NS_PER_S, NULL, &out, &err), TF_OK);
 	assert_string_equal((char *)out.data, "");
 	assert_int_equal(
-		run_shell("sleep 600 & wait", TF_NS_PER_S / 5, NULL, &out, &err), TF_E_TIMEOUT);
+		run_shell("sleep 600 & echo $!; wait", TF_NS_PER_S / 5, NULL, &out, &err), TF_E_TIMEOUT);
 	assert_int_equal(
 		run_shell("trap '' TERM; sleep 600; sleep 600", TF_NS_PER_S / 5, NULL, &out, &err),
 		TF_E_TIMEOUT);
