@@ -70,8 +70,9 @@ const struct tf_verb tf_bench_verb_table = {
 	.summary = "measure tuned collectives on the host device, beside Open MPI's",
 	.text =
 		"Tunes every operation at every size, then times the pick as it is served: a captured "
-		"graph of up to 86 calls that rotate through four operand pairs, launched 21 times a "
-		"round. With --against mpi the same chains of MPI_Allreduce and MPI_Allgather are timed "
+		"graph of up to 86 calls, each with operands of its own that are written afresh before "
+		"each launch, launched 21 times a round. With --against mpi the same chains of "
+		"MPI_Allreduce and MPI_Allgather are timed "
 		"in turn with ours, five rounds, and the ratio is that of the medians of each round.\n\n"
 		"Times are us a call of the slowest rank: the median of all launches with the order "
 		"statistics that bound it at 97 %. A ratio below 1 means that ours is faster.",

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "prepare/bench_verb.h"
 #include "prepare/diff_verb.h"
 #include "prepare/export_verb.h"
 #include "prepare/inspect_verb.h"
+#include "prepare/progress_bar.h"
 #include "prepare/tfprep_tool.h"
 #include "prepare/topology_verb.h"
 #include "prepare/verify_verb.h"
@@ -75,6 +77,13 @@ static int run(int argc, char **argv)
 	return run_named(argv[1], argc - 2, argv + 2);
 }
 
+static void print_log(void *user, enum tf_log_level level, const char *text)
+{
+	(void)user;
+	tf_progress_bar_end();
+	fprintf(stderr, "tfprep: %s%s\n", level == TF_LOG_WARN ? "warning: " : "", text);
+}
+
 /* What could not be written, a summary to a full disk, was not told; success would be a lie. */
 int main(int argc, char **argv)
 {
@@ -82,6 +91,7 @@ int main(int argc, char **argv)
 
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		verbs[i] = *entries[i].table;
+	tf_log_install(print_log, NULL, TF_LOG_WARN);
 	code = run(argc, argv);
 	if (code == TF_EXIT_DONE && (fflush(stdout) || ferror(stdout))) {
 		fprintf(stderr, "tfprep: cannot write to standard output: %s\n", strerror(errno));

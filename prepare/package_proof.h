@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of a package that no single layer can make: container against catalog, picks against samples. */
+/* Checks that no single layer can make: container against catalog, picks against samples. */
 #ifndef TF_PREPARE_PACKAGE_PROOF_H
 #define TF_PREPARE_PACKAGE_PROOF_H
 

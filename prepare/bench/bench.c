@@ -24,6 +24,15 @@
 #define TUNE_NS (300 * TF_NS_PER_S)
 #define SHARE   0.6 /* of the time that chains may take; the rest is tuning and starting */
 
+uint32_t tf_bench_calls_max(uint64_t bytes)
+{
+	uint64_t calls = TF_BENCH_OPERANDS_BYTES / bytes;
+
+	return calls < TF_BENCH_CALLS_MIN   ? TF_BENCH_CALLS_MIN
+		   : calls > TF_BENCH_CALLS_MAX ? TF_BENCH_CALLS_MAX
+										: (uint32_t)calls;
+}
+
 static enum tf_status make_workload(
 	const struct tf_bench_options *options, struct tf_workload *workload, struct tf_error *err)
 {
@@ -41,8 +50,8 @@ static enum tf_status make_workload(
 			.dtype = options->dtype,
 			.row_elements = options->cases[i].bytes / tf_dtype_bytes(options->dtype),
 			.capacity = 1,
-			.times = TF_BENCH_PAIRS,
-			.buffer_pairs = TF_BENCH_PAIRS,
+			.times = tf_bench_calls_max(options->cases[i].bytes),
+			.buffer_pairs = tf_bench_calls_max(options->cases[i].bytes),
 		};
 		snprintf(group->name, sizeof(group->name), "%s-%" PRIu64, tf_op_name(group->op),
 			options->cases[i].bytes);
@@ -104,7 +113,7 @@ static enum tf_status tune(
 	return status;
 }
 
-/* Chains get equal shares of the time that is left, and are never cut below a turn of the pairs. */
+/* Chains get equal shares of the time that is left, and are never cut below a few calls. */
 static void choose_calls(const struct tf_bench_options *options, struct tf_bench_result *result)
 {
 	double chains = (double)result->case_count * TF_BENCH_ROUNDS *
@@ -115,10 +124,11 @@ static void choose_calls(const struct tf_bench_options *options, struct tf_bench
 			&result->program.candidates[result->program.selectors[i]];
 		int64_t call_ns = pick->stage_median_ns[1] > 0 ? pick->stage_median_ns[1] : 1;
 		double calls = SHARE * (double)options->budget_ns / chains / (double)call_ns;
+		uint32_t most = tf_bench_calls_max(result->cases[i].bytes);
 
-		result->cases[i].calls = calls < TF_BENCH_CALLS_MIN   ? TF_BENCH_CALLS_MIN
-								 : calls > TF_BENCH_CALLS_MAX ? TF_BENCH_CALLS_MAX
-															  : (uint32_t)calls;
+		result->cases[i].calls = calls < TF_BENCH_CALLS_MIN ? TF_BENCH_CALLS_MIN
+								 : calls > most             ? most
+															: (uint32_t)calls;
 	}
 }
 

@@ -14,17 +14,20 @@
 extern "C" {
 #endif
 
-#define TF_BENCH_SIZES_MAX 32
-#define TF_BENCH_CASES_MAX (2 * TF_BENCH_SIZES_MAX) /* two operations */
-#define TF_BENCH_ROUNDS    5  /* both sides take turns, so a drift of the machine meets both */
-#define TF_BENCH_LAUNCHES  21 /* of each chain in each round */
-#define TF_BENCH_CALLS_MAX 86 /* in a chain: a decode window */
-#define TF_BENCH_CALLS_MIN 4  /* each operand pair once */
-#define TF_BENCH_PAIRS     4  /* operands that the calls of a chain rotate through, on both sides */
-#define TF_BENCH_WARM      3  /* launches of each chain before those that count */
-#define TF_BENCH_MPI_BYTES 128
+#define TF_BENCH_SIZES_MAX      32
+#define TF_BENCH_CASES_MAX      (2 * TF_BENCH_SIZES_MAX) /* two operations */
+#define TF_BENCH_ROUNDS         5  /* both sides take turns, so a drift of the machine meets both */
+#define TF_BENCH_LAUNCHES       21 /* of each chain in each round */
+#define TF_BENCH_CALLS_MAX      86 /* in a chain: a decode window */
+#define TF_BENCH_CALLS_MIN      4
+#define TF_BENCH_OPERANDS_BYTES (UINT64_C(4) << 20) /* inputs of a chain: some MiB a rank in all */
+#define TF_BENCH_WARM           3 /* launches of each chain before those that count */
+#define TF_BENCH_MPI_BYTES      128
 
-/* One operation at one size. */
+/*
+ * One operation at one size. Every call of a chain has operands of its own, whose inputs their rank
+ * writes just before a launch: as in serving, no call finds the others' data in its cache.
+ */
 struct tf_bench_case {
 	enum tf_op op;
 	uint64_t bytes; /* of one rank's input */
@@ -66,6 +69,9 @@ struct tf_bench_result {
 TF_WARN_UNUSED enum tf_status tf_bench(
 	const struct tf_bench_options *options, struct tf_bench_result *result, struct tf_error *err);
 void tf_bench_result_fini(struct tf_bench_result *result);
+
+/* The most calls that a chain of this size has: TF_BENCH_CALLS_MIN to TF_BENCH_CALLS_MAX. */
+uint32_t tf_bench_calls_max(uint64_t bytes);
 
 /* A call's time over all rounds, ns. */
 struct tf_interval tf_bench_call(const struct tf_bench_times *times, uint32_t calls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call's time is a chain's by its calls; the JSON also has every chain, so anyone can recompute. */
+/* A call's time is a chain's by its calls; the JSON has every chain, so anyone can recompute. */
 #include "prepare/bench/bench_print.h"
 
 #include <inttypes.h>

@@ -41,14 +41,15 @@ static enum tf_status open_rank(const struct round_job *job, struct tf_link *lin
 	return tf_bench_rank_open(rank, err);
 }
 
-static void fill_inputs(const struct tf_bench_rank *rank, uint32_t group)
+static void write_inputs(
+	const struct tf_bench_rank *rank, uint32_t group, uint32_t calls, uint64_t seed)
 {
 	const struct tf_program *program = rank->program;
 
-	for (uint32_t pair = 0; pair < program->groups[group].buffer_pairs; pair++) {
-		uint32_t input = tf_plan_buffer(program, group, pair, TF_BUFFER_INPUT);
+	for (uint32_t call = 0; call < calls; call++) {
+		uint32_t input = tf_plan_buffer(program, group, call, TF_BUFFER_INPUT);
 
-		tf_operand_fill(TF_FILL_RANDOM, program->groups[group].dtype, SEED + pair,
+		tf_operand_fill(TF_FILL_RANDOM, program->groups[group].dtype, seed + call,
 			rank->window.rank, tf_group_input_count(&program->groups[group]),
 			tf_rank_window_at(&rank->window, 0, program->buffers[input].segment_off));
 	}
@@ -94,8 +95,8 @@ static int meet(const struct tf_bench_rank *rank)
 	return tf_barrier(control, rank->window.rank, rank->window.world, TF_PROGRAM_NONE);
 }
 
-static enum tf_status launch_chain(struct tf_bench_rank *rank, uint32_t group, struct tf_exec *exec,
-	int64_t *out_ns, struct tf_error *err)
+static enum tf_status launch_chain(
+	struct tf_bench_rank *rank, struct tf_exec *exec, int64_t *out_ns, struct tf_error *err)
 {
 	int64_t begin;
 
@@ -108,15 +109,15 @@ static enum tf_status launch_chain(struct tf_bench_rank *rank, uint32_t group, s
 	return tf_fault_to_error(tf_bench_rank_control(rank), rank->program, err);
 }
 
-static enum tf_status launch_all(struct tf_bench_rank *rank, uint32_t group, struct tf_exec *exec,
-	int64_t *out_ns, struct tf_error *err)
+static enum tf_status launch_all(struct tf_bench_rank *rank, uint32_t group, uint32_t calls,
+	struct tf_exec *exec, int64_t *out_ns, struct tf_error *err)
 {
 	int64_t unused;
 
-	for (int i = 0; i < TF_BENCH_WARM; i++)
-		TF_TRY(launch_chain(rank, group, exec, &unused, err));
-	for (int i = 0; i < TF_BENCH_LAUNCHES; i++)
-		TF_TRY(launch_chain(rank, group, exec, &out_ns[i], err));
+	for (int i = -TF_BENCH_WARM; i < TF_BENCH_LAUNCHES; i++) {
+		write_inputs(rank, group, calls, SEED + (uint64_t)(i + TF_BENCH_WARM));
+		TF_TRY(launch_chain(rank, exec, i < 0 ? &unused : &out_ns[i], err));
+	}
 	return TF_OK;
 }
 
@@ -140,11 +141,10 @@ static enum tf_status run_case(struct tf_bench_rank *rank, uint32_t group, uint3
 	struct tf_error local = {0};
 	enum tf_status status;
 
-	fill_inputs(rank, group);
 	(void)!build_chain(rank, group, calls, &exec, &local);
 	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);
 	if (status == TF_OK) {
-		if (launch_all(rank, group, exec, out_ns, &local) != TF_OK)
+		if (launch_all(rank, group, calls, exec, out_ns, &local) != TF_OK)
 			tf_collective_abort(
 				rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
 		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tfprep-mpi-bench: what `tfprep bench --against mpi` starts under mpirun. Times MPI_Allreduce
- * (floats, sum) and MPI_Allgather (bytes) in chains of calls that rotate through the same number
- * of operand pairs as ours.
+ * (floats, sum) and MPI_Allgather (bytes) in chains of calls that have operands of their own,
+ * whose inputs each rank writes before a launch, as ours do.
  *
  *   tfprep-mpi-bench LAUNCHES LIMIT_SECONDS OP:BYTES:CALLS...
  *
@@ -25,7 +25,7 @@
 #define LIMIT_MAX   100000 /* seconds */
 
 struct operands {
-	void *input[TF_BENCH_PAIRS], *output[TF_BENCH_PAIRS];
+	void *input[TF_BENCH_CALLS_MAX], *output[TF_BENCH_CALLS_MAX]; /* (calls) */
 };
 
 struct bench {
@@ -43,8 +43,8 @@ static _Noreturn void give_up(const char *what, const char *word)
 /* MPI ends the program when a call fails, by its default error handler. */
 static void call_once(const struct bench *bench, const struct operands *operands, uint32_t index)
 {
-	const void *input = operands->input[index % TF_BENCH_PAIRS];
-	void *output = operands->output[index % TF_BENCH_PAIRS];
+	const void *input = operands->input[index];
+	void *output = operands->output[index];
 	int bytes = (int)bench->what.bytes;
 
 	if (bench->what.op == TF_OP_ALL_REDUCE)
@@ -54,7 +54,18 @@ static void call_once(const struct bench *bench, const struct operands *operands
 		MPI_Allgather(input, bytes, MPI_BYTE, output, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-static int64_t launch(const struct bench *bench, const struct operands *operands)
+/* Finite floats, as ours are; other ones in every launch. */
+static void write_inputs(const struct bench *bench, const struct operands *operands, int launch)
+{
+	for (uint32_t call = 0; call < bench->what.calls; call++) {
+		float *input = operands->input[call];
+
+		for (size_t i = 0; i < bench->what.bytes / sizeof(float); i++)
+			input[i] = (float)(i & 1023) / 1024.0f - (float)(bench->rank + launch);
+	}
+}
+
+static int64_t launch_chain(const struct bench *bench, const struct operands *operands)
 {
 	int64_t begin;
 
@@ -65,45 +76,53 @@ static int64_t launch(const struct bench *bench, const struct operands *operands
 	return tf_now_ns() - begin;
 }
 
-/* Written, so that every page is there: finite floats, as ours are. */
-static void *make_operand(uint64_t bytes, int rank)
+/* Written, so that every page is there. */
+static void *make_operand(uint64_t bytes)
 {
 	size_t size = (size_t)tf_align_up(bytes, ALIGN_BYTES);
-	float *operand = aligned_alloc(ALIGN_BYTES, size);
+	void *operand = aligned_alloc(ALIGN_BYTES, size);
 
 	if (!operand)
 		give_up("no memory for", "operands");
-	for (size_t i = 0; i < size / sizeof(float); i++)
-		operand[i] = (float)(i % 1021) / 1021.0f - (float)rank;
-	return operand;
+	return memset(operand, 0, size);
+}
+
+static void make_operands(const struct bench *bench, struct operands *operands)
+{
+	uint64_t gathered = bench->what.op == TF_OP_ALL_GATHER ? (uint64_t)bench->world : 1;
+
+	for (uint32_t i = 0; i < bench->what.calls; i++) {
+		operands->input[i] = make_operand(bench->what.bytes);
+		operands->output[i] = make_operand(gathered * bench->what.bytes);
+	}
+}
+
+static void print_case(const struct bench *bench, const int64_t *chain_ns)
+{
+	printf("{\"op\": \"%s\", \"bytes\": %llu, \"calls\": %u, \"chain_ns\": [",
+		tf_op_name(bench->what.op), (unsigned long long)bench->what.bytes, bench->what.calls);
+	for (int i = 0; i < bench->launches; i++)
+		printf("%s%lld", i ? ", " : "", (long long)chain_ns[i]);
+	printf("]}\n");
 }
 
 static void run_case(const struct bench *bench)
 {
-	uint64_t gathered = bench->what.op == TF_OP_ALL_GATHER ? (uint64_t)bench->world : 1;
-	int64_t mine[TF_BENCH_LAUNCHES], slowest[TF_BENCH_LAUNCHES];
+	int64_t mine[TF_BENCH_LAUNCHES], slowest[TF_BENCH_LAUNCHES], unused;
 	struct operands operands;
 
-	for (int i = 0; i < TF_BENCH_PAIRS; i++) {
-		operands.input[i] = make_operand(bench->what.bytes, bench->rank);
-		operands.output[i] = make_operand(gathered * bench->what.bytes, bench->rank);
+	make_operands(bench, &operands);
+	for (int i = -TF_BENCH_WARM; i < bench->launches; i++) {
+		write_inputs(bench, &operands, i);
+		*(i < 0 ? &unused : &mine[i]) = launch_chain(bench, &operands);
 	}
-	for (int i = 0; i < TF_BENCH_WARM; i++)
-		(void)launch(bench, &operands);
-	for (int i = 0; i < bench->launches; i++)
-		mine[i] = launch(bench, &operands);
 	MPI_Reduce(mine, slowest, bench->launches, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-	for (int i = 0; i < TF_BENCH_PAIRS; i++) {
+	for (uint32_t i = 0; i < bench->what.calls; i++) {
 		free(operands.input[i]);
 		free(operands.output[i]);
 	}
-	if (bench->rank)
-		return;
-	printf("{\"op\": \"%s\", \"bytes\": %llu, \"calls\": %u, \"chain_ns\": [",
-		tf_op_name(bench->what.op), (unsigned long long)bench->what.bytes, bench->what.calls);
-	for (int i = 0; i < bench->launches; i++)
-		printf("%s%lld", i ? ", " : "", (long long)slowest[i]);
-	printf("]}\n");
+	if (!bench->rank)
+		print_case(bench, slowest);
 }
 
 static unsigned long number(const char *text, unsigned long max)

@@ -207,6 +207,9 @@ enum tf_status tf_job_run(uint32_t world, tf_rank_fn run, void *user, int64_t de
 
 	TF_TRY(tf_ranks_spawn(world, run, user, &watch.ranks, err));
 	status = hear_out(&watch, deadline_ns, interrupted, &local);
+	/* An interrupt from a terminal ends the ranks too: they are not the cause. */
+	if (interrupted && *interrupted)
+		status = TF_FAIL(&local, TF_E_ABORTED, "interrupted");
 	/*
 	 * Ranks that said their last word, or lost it, end by themselves; whoever does not is killed
 	 * below.

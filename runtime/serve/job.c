@@ -51,7 +51,7 @@ void tf_jobs_hear(
 	if (!job || !job->ops->hear(job, rank, type, data, bytes))
 		return;
 	jobs->running = NULL;
-	supervisor->crew.doing = "while idle";
+	supervisor->crew.doing = tf_crew_idle;
 	if (supervisor->state == TF_STATE_BUSY)
 		supervisor->state = TF_STATE_READY;
 	job->ops->end(job, NULL);

@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+/* What a crew without an order does. */
+extern const char tf_crew_idle[];
+
 /* All borrowed and called from the event loop. After `fault` or `ended` no further call follows. */
 struct tf_crew_handlers {
 	/* A word that is neither BEAT nor FAILED; `data` is valid for the call. */
@@ -49,7 +52,8 @@ struct tf_crew {
 	int64_t timeout_ns;
 	int64_t ticked_ns;
 	int64_t verdict_ns; /* when other ranks' words are no longer waited for; 0: nothing failed */
-	const char *doing;  /* "while loading", "during a step": where a fault falls */
+	/* "while loading", "during a step", tf_crew_idle: where a fault falls */
+	const char *doing;
 	uint32_t world;
 	int may_end; /* ranks were told to end: exit code 0 is no fault */
 	int over;    /* a handler was told of the end */

@@ -180,7 +180,7 @@ static void become_ready(struct tf_supervisor *supervisor)
 
 	supervisor->ready_ns = tf_now_ns();
 	supervisor->state = TF_STATE_READY;
-	supervisor->crew.doing = "while idle";
+	supervisor->crew.doing = tf_crew_idle;
 	event_del(supervisor->bound);
 	switch (supervisor->options->mode) {
 	case TF_SERVE_HTTP:

@@ -26,7 +26,7 @@ bundle="$work/moved here/bundle"
 
 # Each library comes from the bundle, but for glibc's.
 foreign=0
-for file in "$bundle"/bin/* "$bundle"/lib/*.so*; do
+for file in "$bundle"/bin/* "$bundle/lib/libtfrun.so"; do
   while read -r line; do
     path=$(sed -nE 's/.*=> (.*) \(0x[0-9a-f]+\)$/\1/p' <<<"$line")
     case $line in
@@ -38,9 +38,11 @@ for file in "$bundle"/bin/* "$bundle"/lib/*.so*; do
       libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | libresolv.so.* | ld-linux*) continue ;;
     esac
     [[ "$(realpath "$path")" == "$(realpath "$bundle")"/lib/* ]] || { echo "$(basename "$file") takes $path"; foreign=1; }
-  done < <([[ $file == */bin/* ]] && ldd "$file" || true)
-  readelf -dW "$file" | grep -q 'RUNPATH' && [[ $file == */bin/* ]] &&
-    { echo "$(basename "$file") has a RUNPATH, which does not hold for libraries of libraries"; foreign=1; }
+  done < <(ldd "$file")
+  if [[ $(readelf -dW "$file") != *"RPATH"*'[$ORIGIN/../lib]'* || $(readelf -dW "$file") == *RUNPATH* ]]; then
+    echo "$(basename "$file") has no rpath of the old kind, which holds for libraries of libraries as well"
+    foreign=1
+  fi
 done
 [[ $foreign -eq 0 ]] || exit 1
 [[ $(ls "$bundle/bin") == *tfprep* ]]

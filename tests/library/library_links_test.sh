@@ -15,7 +15,8 @@ shift 5
 for tool in readelf nm; do
   command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-if nm -D "$library" | grep -Eq '__(asan|tsan|ubsan)_'; then
+# Here strings rather than pipes into 'grep -q', which would end the writer early and so fail the pipe.
+if grep -Eq '__(asan|tsan|ubsan)_' <<<"$(nm -D "$library")"; then
   echo "skipped: a sanitizer links and shows what it needs"
   exit 77
 fi
@@ -45,10 +46,10 @@ if [[ -n "$tfrun" ]]; then
   # shellcheck disable=SC2046
   expect_needed "$tfrun" libsqlite3 libsodium libzstd \
     $(needed "$tfrun" | grep -Ex 'lib(event|event_core|event_extra|event_pthreads|hwloc)' || true)
-  needed "$tfrun" | grep -q '^libevent' || complain "tfrun does not need libevent: is this tfrun?"
+  grep -q '^libevent' <<<"$(needed "$tfrun")" || complain "tfrun does not need libevent: is this tfrun?"
 fi
 # The same reader sees what tfprep has beyond them, so an empty answer is no accident.
-needed "$tfprep" | grep -qx libarchive || complain "tfprep does not need libarchive: is this tfprep?"
+grep -qx libarchive <<<"$(needed "$tfprep")" || complain "tfprep does not need libarchive: is this tfprep?"
 
 # Visible: the names of the map, which are the names of the header.
 visible=$(nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)

@@ -183,6 +183,10 @@ static void test_an_interrupt(void **state)
 	(void)state;
 	assert_int_equal(play(&scene, 2, LONG_NS, &done, &err), TF_E_ABORTED);
 	assert_non_null(strstr(err.text, "interrupted"));
+	/* from a terminal it ends the ranks as well, and is still the cause */
+	scene.deeds[0] = scene.deeds[1] = DEED_DIE;
+	assert_int_equal(play(&scene, 2, LONG_NS, &done, &err), TF_E_ABORTED);
+	assert_string_equal(err.text, "interrupted");
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 """A rank that is killed or stopped, at load, idle and during a step. Usage: TFRUN PACKAGE"""
 import os
 import signal
+import socket
 
 import serve_driver as driver
 from serve_driver import Server, check
@@ -41,6 +42,23 @@ def test_stopped_while_loading():
         with Server(*TIMEOUT, ready=False) as server:
             os.kill(server.wait_children(WORLD)[rank], signal.SIGSTOP)
             expect_loss(server, rank, "gave no sign of life")
+
+
+def test_asked_while_loading():
+    """A rank stopped at once makes the loading last: HTTP says so, and takes no steps."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
+    with Server(*TIMEOUT, "--listen", f"127.0.0.1:{port}", ready=False) as server:
+        os.kill(server.wait_children(WORLD)[2], signal.SIGSTOP)
+        server.port = port
+        check(server.state() == "loading")
+        status, _, body = server.ask("GET", "/health/ready")
+        check(status == 503 and b"loading" in body, status, body)
+        status, answer = server.steps(rows=1)
+        check(status == 503 and "loading" in answer["error"]["message"], status, answer)
+        check("tfrun_ready 0" in server.ask("GET", "/metrics")[2].decode())
+        expect_loss(server, 2, "gave no sign of life", "while loading")
 
 
 def test_killed_while_idle():
@@ -151,7 +169,7 @@ def test_drain_is_bounded():
 
 
 driver.main([
-    test_killed_while_loading, test_stopped_while_loading, test_killed_while_idle,
-    test_stopped_while_idle, test_killed_during_steps, test_stopped_during_steps,
+    test_killed_while_loading, test_stopped_while_loading, test_asked_while_loading,
+    test_killed_while_idle, test_stopped_while_idle, test_killed_during_steps, test_stopped_during_steps,
     test_lost_during_checked_steps, test_supervisor_killed, test_all_stopped_and_continued,
     test_interrupt, test_signal_while_loading, test_second_signal, test_drain_is_bounded])

@@ -53,7 +53,7 @@ static unsigned count_windows(void)
 static void test_every_allocation_of_an_opening(void **state)
 {
 	int64_t long_timeout = BENCH_TIMEOUT_NS, short_timeout = SWEEP_TIMEOUT_NS;
-	unsigned failures = 0, fds, ended = 0;
+	unsigned failures = 0, fds, windows, ended = 0;
 	uint64_t total, n;
 	struct rig rig;
 
@@ -66,12 +66,13 @@ static void test_every_allocation_of_an_opening(void **state)
 	assert_true(rig_is_ok(&rig, 2));
 	total = tf_alloc_count() - total;
 	fds = count_fds();
+	windows = count_windows(); /* a sanitizer's own may begin at one of the bases */
 	for (n = 1; n <= total && n < SWEEP_MAX; n++) {
 		tf_alloc_fail_at(n);
 		rig_threads(&rig, 2, open_and_close, &short_timeout);
 		tf_alloc_fail_at(0);
 		assert_int_equal(count_fds(), fds);
-		assert_int_equal(count_windows(), 0);
+		assert_int_equal(count_windows(), windows);
 		if ((rig.reports[0].status == TF_OK) != (rig.reports[1].status == TF_OK))
 			ended++;
 		failures += rig.reports[0].status != TF_OK || rig.reports[1].status != TF_OK;

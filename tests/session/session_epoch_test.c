@@ -28,7 +28,7 @@ struct plan {
 static enum tf_status reset(struct tf_session *session, uint32_t first_epoch, struct tf_error *err)
 {
 	TF_TRY(tf_link_barrier(session->link, SOON, err));
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->program.layout, session->rank,
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &tf_session_program(session)->layout, session->rank,
 		session->world, (uint64_t)session->timeout_ns, first_epoch);
 	return tf_link_barrier(session->link, SOON, err);
 }

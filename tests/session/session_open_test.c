@@ -52,63 +52,74 @@ static void test_worlds(void **state)
 	}
 }
 
-/* Reserves a page at the start of a base of the list, so that no window fits there. */
-static void *block_base(size_t index)
+/* Reserves a page at the start of a base of the list, so that no window fits there; MAP_FAILED if it is taken already. */
+static void *block_base(uint64_t base)
 {
-	void *address = (void *)(uintptr_t)tf_window_bases[index];
-	void *got = mmap(address, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	return mmap((void *)(uintptr_t)base, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
 
-	assert_ptr_equal(got, address);
-	return got;
+/* The bases of the list that this process may have; a sanitizer keeps one for itself. */
+static size_t find_free_bases(uint64_t *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i + 1 < TF_WINDOW_BASE_COUNT; i++) {
+		void *got = block_base(tf_window_bases[i]);
+
+		if (got == MAP_FAILED)
+			continue;
+		munmap(got, PAGE);
+		out[count++] = tf_window_bases[i];
+	}
+	return count;
+}
+
+/* Opens on two threads; all is as when it was opened first. Returns whether the window was relocated. */
+static int open_again(struct rig *rig, struct tf_session_options *options, uint64_t digest)
+{
+	rig_threads(rig, 2, plain, options);
+	assert_true(rig_is_ok(rig, 2));
+	assert_int_equal(rig->reports[0].digest, digest);
+	assert_int_equal(rig->reports[0].base, rig->reports[1].base);
+	assert_int_equal(rig->reports[0].relocated, rig->reports[1].relocated);
+	return rig->reports[0].relocated;
 }
 
 static void test_taken_bases(void **state)
 {
+	uint64_t bases[TF_WINDOW_BASE_COUNT], digest;
+	size_t count = find_free_bases(bases);
 	struct tf_session_options second;
-	uint64_t first_digest, first_base;
 	struct rig rig;
-	void *blocks[TF_WINDOW_BASE_COUNT];
-	size_t fixed = TF_WINDOW_BASE_COUNT - 1;
 
 	(void)state;
+	assert_true(count >= 3);
 	rig_init(&rig, 2);
-	rig_threads(&rig, 2, plain, NULL);
-	assert_true(rig_is_ok(&rig, 2));
-	first_digest = rig.reports[0].digest;
-	first_base = rig.reports[0].base;
-	assert_int_equal(first_base, tf_window_bases[0]);
-
-	/* each base taken in turn: the next of the list, and the same bytes */
-	for (size_t taken = 0; taken < fixed; taken++) {
-		blocks[taken] = block_base(taken);
-		rig_threads(&rig, 2, plain, NULL);
-		assert_true(rig_is_ok(&rig, 2));
-		assert_int_equal(rig.reports[0].digest, first_digest);
-		if (taken + 1 < fixed)
-			assert_int_equal(rig.reports[0].base, tf_window_bases[taken + 1]);
-		for (uint32_t r = 0; r < 2; r++)
-			assert_int_equal(rig.reports[r].relocated, taken + 1 == fixed);
-	}
-	/* all taken: anywhere, from whichever base the search starts, in processes too */
 	second = rig_options(&rig);
 	second.base_first = 1;
-	rig_threads(&rig, 2, plain, &second);
+	rig_threads(&rig, 2, plain, NULL);
 	assert_true(rig_is_ok(&rig, 2));
-	assert_int_equal(rig.reports[1].relocated, 1);
-	assert_int_equal(rig.reports[0].digest, first_digest);
+	digest = rig.reports[0].digest;
+	assert_int_equal(rig.reports[0].base, bases[0]);
+	/* each base taken in turn: the next of the list, and the same bytes */
+	for (size_t taken = 0; taken < count; taken++) {
+		assert_true(block_base(bases[taken]) != MAP_FAILED);
+		assert_int_equal(open_again(&rig, NULL, digest), taken + 1 == count);
+		if (taken + 1 < count)
+			assert_int_equal(rig.reports[0].base, bases[taken + 1]);
+	}
+	/* all taken: anywhere, from whichever base the search starts, in processes too */
+	assert_int_equal(open_again(&rig, &second, digest), 1);
 	assert_true(rig_processes(&rig, 2, TF_PROGRAM_NONE, plain, &second));
 	assert_true(rig_is_ok(&rig, 2));
 	assert_int_equal(rig.reports[0].relocated, 1);
-	assert_int_equal(rig.reports[0].digest, first_digest);
-
+	assert_int_equal(rig.reports[0].digest, digest);
 	/* only the first is free again, and the search starts at the second: the list wraps before it is left */
-	munmap(blocks[0], PAGE);
-	rig_threads(&rig, 2, plain, &second);
-	assert_true(rig_is_ok(&rig, 2));
-	assert_int_equal(rig.reports[0].base, tf_window_bases[0]);
-	assert_int_equal(rig.reports[0].relocated, 0);
-	for (size_t taken = 1; taken < fixed; taken++)
-		munmap(blocks[taken], PAGE);
+	munmap((void *)(uintptr_t)bases[0], PAGE);
+	assert_int_equal(open_again(&rig, &second, digest), 0);
+	assert_int_equal(rig.reports[0].base, bases[0]);
+	for (size_t taken = 1; taken < count; taken++)
+		munmap((void *)(uintptr_t)bases[taken], PAGE);
 	rig_fini(&rig);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -74,6 +75,9 @@ static void test_sizes(void **state)
 	assert_int_equal(options.cases[8].op, TF_OP_ALL_GATHER);
 	assert_int_equal(tf_bench_cases("all_gather", "3K..20K,1M,4", &options, NULL), TF_OK);
 	assert_int_equal(options.case_count, 5);
+	assert_int_equal(tf_bench_calls_max(8192), TF_BENCH_CALLS_MAX);
+	assert_int_equal(tf_bench_calls_max(131072), 32);
+	assert_int_equal(tf_bench_calls_max(64 << 20), TF_BENCH_CALLS_MIN);
 	assert_int_equal(options.cases[2].bytes, 12288);
 	assert_int_equal(options.cases[4].bytes, 4);
 	assert_int_equal(tf_bench_cases("all_gather", "4..64MiB", &options, NULL), TF_OK);
@@ -99,6 +103,20 @@ static enum tf_status run_shell(const char *script, int64_t bound_ns, const vola
 	return status;
 }
 
+/* The process whose number was printed; its parent is another one, so it may take a moment. */
+static void assert_gone(struct tf_bytes *out)
+{
+	int64_t deadline = tf_deadline_after(10 * TF_NS_PER_S);
+	pid_t pid = (pid_t)strtol((char *)out->data, NULL, 10);
+
+	assert_true(pid > 1);
+	while (!kill(pid, 0) && !tf_deadline_passed(deadline))
+		usleep(1000);
+	assert_int_equal(kill(pid, 0), -1);
+	tf_bytes_fini(out);
+	memset(out, 0, sizeof(*out));
+}
+
 static void test_child(void **state)
 {
 	struct tf_bytes out = {0};
@@ -115,6 +133,11 @@ static void test_child(void **state)
 	assert_string_equal((char *)out.data, "");
 	assert_int_equal(
 		run_shell("sleep 600 & echo $!; wait", TF_NS_PER_S / 5, NULL, &out, &err), TF_E_TIMEOUT);
+	assert_gone(&out);
+	assert_int_equal(
+		run_shell("sleep 600 >/dev/null 2>&1 & echo $!", 60 * TF_NS_PER_S, NULL, &out, &err),
+		TF_OK);
+	assert_gone(&out);
 	assert_int_equal(
 		run_shell("trap '' TERM; sleep 600; sleep 600", TF_NS_PER_S / 5, NULL, &out, &err),
 		TF_E_TIMEOUT);

@@ -133,7 +133,7 @@ static void test_identity_and_groups(void **state)
 	tf_program_fini(&program);
 }
 
-/* Verdicts that no packages of the fixture reach: other ladders, struck and unsampled candidates. */
+/* Verdicts that the fixture does not reach: other ladders, struck and unsampled candidates. */
 static void test_verdicts(void **state)
 {
 	struct tf_program a = {0}, b = {0};

@@ -152,7 +152,7 @@ static void test_sql_refusals(void **state)
 		"SELECT load_extension('x')",
 		"SELECT",
 		"",
-		" -- nothing",
+		"/* nothing */",
 	};
 	size_t size_before, size_after;
 	char *before = tf_verb_load(TF_SMALL, &size_before), *after;

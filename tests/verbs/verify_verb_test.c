@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `tfprep verify`: a good package, every kind of damage, and contents that contradict each other. */
+/* `tfprep verify`: a good package, every kind of damage, contents that contradict each other. */
 #include "tests/verbs/verb_run.h"
 
 #include <stdio.h>
