@@ -126,6 +126,13 @@ TF_WARN_UNUSED enum tf_status tf_package_digest(
 	const struct tf_package *package, uint8_t out[TF_DIGEST_BYTES], struct tf_error *err);
 
 /*
+ * The same digest, and in the same pass TF_E_DAMAGED unless every byte before the seal is as the
+ * seal says. What is read from the frames after it needs no digest of its own.
+ */
+TF_WARN_UNUSED enum tf_status tf_package_prove_body(
+	const struct tf_package *package, uint8_t out[TF_DIGEST_BYTES], struct tf_error *err);
+
+/*
  * Reads the whole file and checks all of it: every frame and checksum, tar headers, padding, the
  * end of the archive, both digests of the seal, and that nothing lies between or behind. Any
  * changed byte and any cut gives TF_E_DAMAGED. Members are not compared with the catalog: that is

@@ -131,11 +131,12 @@ enum tf_status tf_package_verify(const struct tf_package *package, struct tf_err
 	return status;
 }
 
-static enum tf_status hash_file(const struct tf_package *package, uint8_t *chunk,
-	crypto_hash_sha256_state *sha, struct tf_error *err)
+/* Hashes [from, to) of the file into a state that may hold what came before. */
+static enum tf_status hash_range(const struct tf_package *package, uint64_t from, uint64_t to,
+	uint8_t *chunk, crypto_hash_sha256_state *sha, struct tf_error *err)
 {
-	for (uint64_t off = 0; off < package->file_bytes;) {
-		uint64_t left = package->file_bytes - off;
+	for (uint64_t off = from; off < to;) {
+		uint64_t left = to - off;
 		size_t bytes = left < DIGEST_CHUNK_BYTES ? (size_t)left : DIGEST_CHUNK_BYTES;
 
 		TF_TRY(tf_read_at(package->fd, chunk, bytes, off, err));
@@ -155,7 +156,33 @@ enum tf_status tf_package_digest(
 	if (!chunk)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory to read '%s'", package->path);
 	crypto_hash_sha256_init(&sha);
-	status = hash_file(package, chunk, &sha, err);
+	status = hash_range(package, 0, package->file_bytes, chunk, &sha, err);
+	if (status == TF_OK)
+		crypto_hash_sha256_final(&sha, out);
+	else
+		tf_error_prefix(err, "'%s'", package->path);
+	tf_free(chunk);
+	return status;
+}
+
+enum tf_status tf_package_prove_body(
+	const struct tf_package *package, uint8_t out[TF_DIGEST_BYTES], struct tf_error *err)
+{
+	uint64_t body_bytes = tf_zframe_table_body_bytes(&package->table);
+	uint8_t *chunk = tf_calloc(DIGEST_CHUNK_BYTES, 1);
+	crypto_hash_sha256_state sha, body;
+	enum tf_status status;
+
+	if (!chunk)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory to read '%s'", package->path);
+	crypto_hash_sha256_init(&sha);
+	status = hash_range(package, 0, body_bytes, chunk, &sha, err);
+	if (status == TF_OK) {
+		body = sha;
+		status = compare_seal(&body, package->table.body_sha256, "what lies before the seal", err);
+	}
+	if (status == TF_OK)
+		status = hash_range(package, body_bytes, package->file_bytes, chunk, &sha, err);
 	if (status == TF_OK)
 		crypto_hash_sha256_final(&sha, out);
 	else

@@ -91,6 +91,12 @@ void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t r
 	uint64_t timeout_ns, uint32_t first_epoch);
 
 /*
+ * `layout` with nothing in the lanes of families that no pick of the program uses: what a session
+ * that only runs step graphs has to reset.
+ */
+struct tf_layout tf_protocol_in_use(const struct tf_program *program);
+
+/*
  * Fills args for a call; `segment_of(k)` addresses are base + ((rank + k) % world) * stride. mask
  * may be NULL.
  */
@@ -134,15 +140,19 @@ enum tf_fill {
 void tf_operand_fill(enum tf_fill fill, enum tf_dtype dtype, uint64_t seed, uint32_t rank,
 	uint64_t count, void *out);
 
-/* Elements of a rank's output that the operation writes: all, but for an uneven reduce-scatter's last shards. */
+/*
+ * Elements of a rank's output that the operation writes: all, but for an uneven reduce-scatter's
+ * last shards.
+ */
 uint64_t tf_owned_count(enum tf_op op, uint64_t count, uint32_t rank, uint32_t world);
 
 /*
- * A rank's generated input and the output that must come of all ranks' generated inputs. `scratch` holds (world, input bytes); out_input
- * (input bytes), out_output (output bytes) are the caller's. Elements of out_output that the rank does not own stay as they are.
+ * tf_reference for a group, with the vector loops: the output that must come of all ranks'
+ * inputs. inputs[r] is (input count); out_output (output bytes). Elements that the rank does not
+ * own stay as they are.
  */
-void tf_expected_fill(const struct tf_group *group, uint32_t world, uint32_t rank,
-	enum tf_fill fill, uint64_t seed, void *scratch, void *out_input, void *out_output);
+void tf_expected_output(const struct tf_group *group, uint32_t world, uint32_t rank,
+	const void *const *inputs, void *out_output);
 
 #ifdef __cplusplus
 }

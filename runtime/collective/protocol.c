@@ -115,6 +115,22 @@ void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t r
 	fill_words(base + layout->flag_off, sizeof(struct tf_flags), first_epoch);
 }
 
+struct tf_layout tf_protocol_in_use(const struct tf_program *program)
+{
+	struct tf_layout layout = program->layout;
+	int used[TF_FAMILY_COUNT + 1] = {0};
+
+	for (uint32_t g = 0; g < program->group_count; g++)
+		used[tf_writer_family(program->candidates[program->selectors[g]].candidate.writer)] = 1;
+	if (!used[TF_FAMILY_LL])
+		layout.ll_source_bytes = 0;
+	if (!used[TF_FAMILY_SENTINEL])
+		layout.sentinel_source_bytes = 0;
+	if (!used[TF_FAMILY_FLAG])
+		layout.staging_source_bytes = 0;
+	return layout;
+}
+
 void tf_collective_args_fill(struct tf_collective_args *args, const struct tf_layout *layout,
 	const struct tf_group *group, uint32_t group_index, const struct tf_candidate *candidate,
 	uint64_t base, uint32_t rank, uint32_t world, const void *input, void *output,

@@ -105,7 +105,7 @@ static enum tf_status print_json(const struct bench_job *bench, struct tf_error 
 	tf_json_int(&json, "version", TF_SERVE_JSON_VERSION);
 	tf_json_text(&json, "package", supervisor->options->path);
 	tf_json_text(&json, "sha256", supervisor->digest_hex);
-	tf_json_uint(&json, "world", supervisor->view.program.world);
+	tf_json_uint(&json, "world", supervisor->view.loaded.program.world);
 	tf_json_array_begin(&json, "capacities");
 	for (uint32_t i = 0; i < supervisor->view.capacity_count; i++) {
 		tf_json_object_begin(&json, NULL);

@@ -26,7 +26,7 @@ static void begin(struct tf_job *job)
 
 static void take_samples(struct drift_job *drift, const uint8_t *data, size_t bytes)
 {
-	uint32_t total = drift->job.supervisor->view.program.candidate_count;
+	uint32_t total = drift->job.supervisor->view.loaded.program.candidate_count;
 	struct tf_samples_head head;
 
 	if (bytes < sizeof(head))
@@ -74,7 +74,7 @@ static void put_row(struct tf_json *json, const struct tf_program *program, uint
 static enum tf_status print_json(const struct drift_job *drift, struct tf_error *err)
 {
 	const struct tf_supervisor *supervisor = drift->job.supervisor;
-	const struct tf_program *program = &supervisor->view.program;
+	const struct tf_program *program = &supervisor->view.loaded.program;
 	struct tf_bytes body = {0};
 	struct tf_json json = {.to = &body};
 	struct tf_drift_row row;
@@ -118,7 +118,7 @@ static void print_row(
 
 static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 {
-	const struct tf_program *program = &drift->job.supervisor->view.program;
+	const struct tf_program *program = &drift->job.supervisor->view.loaded.program;
 	uint32_t beaten = 0;
 
 	if (drift->came != program->candidate_count)
@@ -170,7 +170,7 @@ enum tf_status tf_drift_job_add(struct tf_supervisor *supervisor, struct tf_erro
 	enum tf_status status;
 
 	if (drift)
-		drift->samples = tf_calloc(supervisor->view.program.candidate_count, ROW_BYTES);
+		drift->samples = tf_calloc(supervisor->view.loaded.program.candidate_count, ROW_BYTES);
 	if (!drift || !drift->samples) {
 		tf_free(drift);
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for samples");

@@ -128,7 +128,7 @@ static void configure(struct tf_http *http)
 {
 	evhttp_set_gencb(http->server, on_request, http);
 	evhttp_set_max_headers_size(http->server, HEADERS_BYTES_MAX);
-	evhttp_set_max_body_size(http->server, body_limit(&http->supervisor->view.program));
+	evhttp_set_max_body_size(http->server, body_limit(&http->supervisor->view.loaded.program));
 	evhttp_set_timeout(http->server, IDLE_SECONDS);
 	evhttp_set_default_content_type(http->server, NULL);
 	/* All of them, so that the answer to a wrong one is 405 and says which is right. */

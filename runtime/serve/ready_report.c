@@ -14,7 +14,7 @@ int64_t tf_ready_phase_ns(const struct tf_supervisor *supervisor, enum tf_sessio
 {
 	int64_t longest = 0;
 
-	for (uint32_t rank = 0; rank < supervisor->view.program.world; rank++) {
+	for (uint32_t rank = 0; rank < supervisor->view.loaded.program.world; rank++) {
 		if (supervisor->readies[rank].phase_ns[phase] > longest)
 			longest = supervisor->readies[rank].phase_ns[phase];
 	}
@@ -28,7 +28,7 @@ static double ms(int64_t ns)
 
 static const char *device_of(const struct tf_supervisor *supervisor)
 {
-	const char *kind = tf_program_identity(&supervisor->view.program, "device.kind");
+	const char *kind = tf_program_identity(&supervisor->view.loaded.program, "device.kind");
 
 	return kind ? kind : "unknown";
 }
@@ -55,7 +55,7 @@ static enum tf_status print_json(
 	tf_json_text(&json, "state", "ready");
 	tf_json_text(&json, "package", supervisor->options->path);
 	tf_json_text(&json, "sha256", supervisor->digest_hex);
-	tf_json_uint(&json, "world", view->program.world);
+	tf_json_uint(&json, "world", view->loaded.program.world);
 	tf_json_text(&json, "device", device_of(supervisor));
 	tf_json_uint(&json, "window_base", supervisor->readies[0].base);
 	tf_json_bool(&json, "relocated", (int)supervisor->readies[0].relocated);
@@ -98,10 +98,11 @@ enum tf_status tf_ready_report_print(
 	if (supervisor->options->json)
 		return print_json(to, supervisor, err);
 	fprintf(to, "package     %s, %llu bytes\n", supervisor->options->path,
-		(unsigned long long)supervisor->view.file_bytes);
+		(unsigned long long)supervisor->view.loaded.file_bytes);
 	fprintf(to, "sha256      %s\n", supervisor->digest_hex);
 	fprintf(to, "group       %u ranks, device %s, window at 0x%llx%s\n",
-		supervisor->view.program.world, device_of(supervisor), (unsigned long long)first->base,
+		supervisor->view.loaded.program.world, device_of(supervisor),
+		(unsigned long long)first->base,
 		first->relocated ? " (relocated: no preferred base was free)" : "");
 	print_capacities(to, &supervisor->view);
 	print_times(to, supervisor);
@@ -120,9 +121,9 @@ enum tf_status tf_check_report_print(
 	fprintf(to,
 		"%s fits: %u ranks on device %s, %u %s up to %u proven bytewise in %.1f ms, tunings 0, "
 		"captures 0\n",
-		supervisor->options->path, view->program.world, device_of(supervisor), view->capacity_count,
-		view->capacity_count == 1 ? "capacity" : "capacities", tf_served_package_largest(view),
-		ms(supervisor->ready_ns - supervisor->options->begin_ns));
+		supervisor->options->path, view->loaded.program.world, device_of(supervisor),
+		view->capacity_count, view->capacity_count == 1 ? "capacity" : "capacities",
+		tf_served_package_largest(view), ms(supervisor->ready_ns - supervisor->options->begin_ns));
 	return tf_report_flush(to, err);
 }
 

@@ -15,9 +15,9 @@ static void reply_state(struct tf_http *http, struct evhttp_request *request, in
 	tf_json_object_begin(&json, NULL);
 	tf_json_int(&json, "version", TF_SERVE_JSON_VERSION);
 	tf_json_text(&json, "state", tf_serve_state_name(supervisor->state));
-	tf_json_uint(&json, "world", supervisor->view.program.world);
+	tf_json_uint(&json, "world", supervisor->view.loaded.program.world);
 	tf_json_array_begin(&json, "ranks_up");
-	for (uint32_t rank = 0; rank < supervisor->view.program.world; rank++) {
+	for (uint32_t rank = 0; rank < supervisor->view.loaded.program.world; rank++) {
 		if ((tf_crew_running(&supervisor->crew) >> rank) & 1)
 			tf_json_uint(&json, NULL, rank);
 	}

@@ -42,7 +42,7 @@ static void put_pick(struct tf_json *json, const struct tf_group_candidate *pick
 
 static void put_groups(struct tf_json *json, const struct tf_served_package *view)
 {
-	const struct tf_program *program = &view->program;
+	const struct tf_program *program = &view->loaded.program;
 
 	tf_json_array_begin(json, "groups");
 	for (uint32_t i = 0; i < program->group_count; i++) {
@@ -105,12 +105,12 @@ void tf_route_package(struct tf_http *http, struct evhttp_request *request, cons
 	tf_json_int(&json, "version", TF_SERVE_JSON_VERSION);
 	tf_json_text(&json, "path", supervisor->options->path);
 	tf_json_text(&json, "sha256", supervisor->digest_hex);
-	tf_json_uint(&json, "bytes", view->file_bytes);
-	tf_json_uint(&json, "world", view->program.world);
-	put_identity(&json, &view->program);
+	tf_json_uint(&json, "bytes", view->loaded.file_bytes);
+	tf_json_uint(&json, "world", view->loaded.program.world);
+	put_identity(&json, &view->loaded.program);
 	put_capacities(&json, view);
 	put_groups(&json, view);
-	put_tensors(&json, &view->program);
+	put_tensors(&json, &view->loaded.program);
 	tf_json_object_end(&json);
 	tf_http_reply_json(&http->replies, request, HTTP_OK, &json, &body);
 }
@@ -123,8 +123,8 @@ void tf_route_tensors(struct tf_http *http, struct evhttp_request *request, cons
 	(void)name;
 	tf_json_object_begin(&json, NULL);
 	tf_json_int(&json, "version", TF_SERVE_JSON_VERSION);
-	tf_json_uint(&json, "ranks", http->supervisor->view.program.world);
-	put_tensors(&json, &http->supervisor->view.program);
+	tf_json_uint(&json, "ranks", http->supervisor->view.loaded.program.world);
+	put_tensors(&json, &http->supervisor->view.loaded.program);
 	tf_json_object_end(&json);
 	tf_http_reply_json(&http->replies, request, HTTP_OK, &json, &body);
 }

@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The catalog is read from memory; the file is closed again before this returns. */
+/* Read once, by the parent; the file is closed again before this returns. */
 #include "runtime/serve/served_package.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "catalog/catalog_read.h"
-#include "packages/container_read.h"
-
-static enum tf_status read_catalog(
-	const char *path, unsigned parts, struct tf_served_package *view, struct tf_error *err)
-{
-	struct tf_package *package = NULL;
-	struct tf_bytes catalog = {0};
-	enum tf_status status = tf_package_open(path, &package, err);
-
-	if (status == TF_OK)
-		status = tf_package_digest(package, view->digest, err);
-	if (status == TF_OK)
-		status = tf_package_read_catalog(package, &catalog, err);
-	if (status == TF_OK) {
-		view->file_bytes = tf_package_file_bytes(package);
-		status = tf_catalog_read(catalog.data, catalog.size, parts, &view->program, err);
-		if (status != TF_OK)
-			tf_error_prefix(err, "catalog");
-	}
-	if (status != TF_OK)
-		tf_error_prefix(err, "cannot load '%s'", path);
-	tf_bytes_fini(&catalog);
-	tf_package_close(package);
-	return status;
-}
 
 static enum tf_status list_capacities(
 	struct tf_served_package *view, uint64_t capacity_max, struct tf_error *err)
 {
-	const struct tf_program *program = &view->program;
+	const struct tf_program *program = &view->loaded.program;
 	uint32_t smallest = UINT32_MAX;
 
 	view->capacities = tf_calloc(program->graph_count, sizeof(view->capacities[0]));
@@ -60,14 +34,14 @@ static enum tf_status list_capacities(
 		(unsigned long long)capacity_max, smallest);
 }
 
-enum tf_status tf_served_package_open(const char *path, unsigned parts, uint64_t capacity_max,
-	struct tf_served_package *out, struct tf_error *err)
+enum tf_status tf_served_package_open(const char *path, unsigned parts, int strict,
+	uint64_t capacity_max, struct tf_served_package *out, struct tf_error *err)
 {
 	struct tf_served_package view;
 	enum tf_status status;
 
 	memset(&view, 0, sizeof(view));
-	status = read_catalog(path, parts, &view, err);
+	status = tf_loaded_package_open(path, parts, strict, &view.loaded, err);
 	if (status == TF_OK)
 		status = list_capacities(&view, capacity_max, err);
 	if (status != TF_OK) {
@@ -80,7 +54,7 @@ enum tf_status tf_served_package_open(const char *path, unsigned parts, uint64_t
 
 void tf_served_package_close(struct tf_served_package *view)
 {
-	tf_program_fini(&view->program);
+	tf_loaded_package_fini(&view->loaded);
 	tf_free(view->capacities);
 	view->capacities = NULL;
 	view->capacity_count = 0;
@@ -112,8 +86,8 @@ const char *tf_buffer_role_word(const struct tf_buffer *buffer)
 
 uint32_t tf_served_package_tensor(const struct tf_served_package *view, const char *name)
 {
-	for (uint32_t i = 0; i < view->program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &view->program.buffers[i];
+	for (uint32_t i = 0; i < view->loaded.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &view->loaded.program.buffers[i];
 
 		if (tf_buffer_is_tensor(buffer) && !strcmp(buffer->name, name))
 			return i;

@@ -6,7 +6,7 @@
 #ifndef TF_RUNTIME_SERVE_SERVED_PACKAGE_H
 #define TF_RUNTIME_SERVE_SERVED_PACKAGE_H
 
-#include "catalog/program.h"
+#include "runtime/session/loaded_package.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,18 +14,16 @@ extern "C" {
 
 /* Never changes once it is open. */
 struct tf_served_package {
-	struct tf_program program;
-	uint8_t digest[TF_DIGEST_BYTES];
-	uint64_t file_bytes;
-	uint32_t *capacities; /* (capacity_count): those that will be loaded, rising */
+	struct tf_loaded_package loaded; /* the ranks' sessions open from their copy of it */
+	uint32_t *capacities;            /* (capacity_count): those that will be loaded, rising */
 	uint32_t capacity_count;
 };
 
 /*
- * `parts` as in tf_catalog_read; `capacity_max` 0 means all. Statuses of tf_package_open,
+ * `parts` and `strict` as in tf_loaded_package_open; `capacity_max` 0 means all. Statuses of tf_package_open,
  * tf_catalog_read; TF_E_USAGE: no step graph is within capacity_max.
  */
-TF_WARN_UNUSED enum tf_status tf_served_package_open(const char *path, unsigned parts,
+TF_WARN_UNUSED enum tf_status tf_served_package_open(const char *path, unsigned parts, int strict,
 	uint64_t capacity_max, struct tf_served_package *out, struct tf_error *err);
 void tf_served_package_close(struct tf_served_package *view);
 

@@ -211,7 +211,7 @@ static void take_ready(
 	if (bytes != sizeof(*ready))
 		return;
 	memcpy(ready, data, sizeof(*ready));
-	if (memcmp(ready->digest, supervisor->view.digest, sizeof(ready->digest)) != 0) {
+	if (memcmp(ready->digest, supervisor->view.loaded.digest, sizeof(ready->digest)) != 0) {
 		(void)!TF_FAIL(&err, TF_E_MISMATCH,
 			"'%s' was replaced while it was loaded: its digest is not the one read first",
 			supervisor->options->path);
@@ -260,7 +260,7 @@ static enum tf_status prepare_metrics(struct tf_supervisor *supervisor, struct t
 
 	metrics->version = supervisor->options->version;
 	metrics->package_sha256 = supervisor->digest_hex;
-	metrics->world = view->program.world;
+	metrics->world = view->loaded.program.world;
 	metrics->capacities = tf_calloc(view->capacity_count, sizeof(metrics->capacities[0]));
 	if (!metrics->capacities)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the metrics");
@@ -278,14 +278,15 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 	unsigned parts = is_drift ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
 
 	TF_TRY(tf_served_package_open(
-		options->path, parts, options->capacity_max, &supervisor->view, err));
-	tf_hex(supervisor->view.digest, TF_DIGEST_BYTES, supervisor->digest_hex);
+		options->path, parts, options->strict, options->capacity_max, &supervisor->view, err));
+	tf_hex(supervisor->view.loaded.digest, TF_DIGEST_BYTES, supervisor->digest_hex);
 	TF_TRY(prepare_metrics(supervisor, err));
 	if (options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_listen_open(
 			options->listen, &supervisor->plan.listen_fd, supervisor->listen_text, err));
 	supervisor->plan.session = (struct tf_session_options){
 		.path = options->path,
+		.loaded = &supervisor->view.loaded,
 		.device = options->device,
 		.timeout_ns = options->timeout_ns,
 		.capacity_max = tf_served_package_largest(&supervisor->view),
@@ -313,7 +314,7 @@ static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_err
 	supervisor->bound = evtimer_new(supervisor->base, on_bound, supervisor);
 	if (!supervisor->bound)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a timer");
-	TF_TRY(tf_crew_init(&supervisor->crew, supervisor->ranks, supervisor->view.program.world,
+	TF_TRY(tf_crew_init(&supervisor->crew, supervisor->ranks, supervisor->view.loaded.program.world,
 		supervisor->base, supervisor->options->timeout_ns, &handlers, err));
 	if (supervisor->options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_http_create(supervisor, supervisor->plan.listen_fd, &supervisor->http, err));
@@ -354,8 +355,8 @@ int tf_serve(const struct tf_serve_options *options)
 	status = prepare(&supervisor, &err);
 	supervisor.forked_ns = tf_now_ns();
 	if (status == TF_OK)
-		status = tf_ranks_spawn(
-			supervisor.view.program.world, tf_rank_loop, &supervisor.plan, &supervisor.ranks, &err);
+		status = tf_ranks_spawn(supervisor.view.loaded.program.world, tf_rank_loop,
+			&supervisor.plan, &supervisor.ranks, &err);
 	if (status == TF_OK)
 		status = start_loop(&supervisor, &err);
 	if (status == TF_OK) {

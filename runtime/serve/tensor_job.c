@@ -150,8 +150,8 @@ static enum tf_status read_request(
 	if (tensor->index == TF_PROGRAM_NONE)
 		return TF_FAIL(
 			err, TF_E_NOT_FOUND, "no tensor is named '%.64s'; GET /v1/tensors lists them", name);
-	tensor->buffer = &view->program.buffers[tensor->index];
-	TF_TRY(read_rank(tensor->request, view->program.world, &tensor->rank, err));
+	tensor->buffer = &view->loaded.program.buffers[tensor->index];
+	TF_TRY(read_rank(tensor->request, view->loaded.program.world, &tensor->rank, err));
 	if (tensor->is_put)
 		return check_put(tensor->buffer,
 			evbuffer_get_length(evhttp_request_get_input_buffer(tensor->request)), err);

@@ -82,7 +82,7 @@ static enum tf_status read_catalog(struct tf_loaded_package *loaded,
 	const struct tf_package *package, unsigned parts, struct tf_error *err)
 {
 	struct tf_bytes catalog = {0};
-	enum tf_status status = tf_package_read_catalog(package, &catalog, err);
+	enum tf_status status = tf_package_read_member(package, 0, &catalog, err);
 
 	if (status == TF_OK) {
 		status = tf_catalog_read(catalog.data, catalog.size, parts, &loaded->program, err);
@@ -103,7 +103,7 @@ enum tf_status tf_loaded_package_open(const char *path, unsigned parts, int stri
 	memset(&loaded, 0, sizeof(loaded));
 	if (status == TF_OK) {
 		loaded.file_bytes = tf_package_file_bytes(package);
-		status = tf_package_digest(package, loaded.digest, err);
+		status = tf_package_prove_body(package, loaded.digest, err);
 	}
 	if (status == TF_OK)
 		status = read_catalog(&loaded, package, parts, err);

@@ -6,6 +6,7 @@
 #include "runtime/session/rank_window.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -13,6 +14,11 @@
  * The list of the device, without its last, which is "anywhere": that takes a proposal of a rank.
  */
 #define BASE_COUNT (TF_WINDOW_BASE_COUNT - 1)
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+#define PAGE_BYTES UINT64_C(4096)
 
 /* Without the list's last, "anywhere": here that is each rank's proposal in turn. */
 #define FIXED_BASES (TF_WINDOW_BASE_COUNT - 1u)
@@ -136,6 +142,30 @@ enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_d
 	if (own >= 0)
 		close(own);
 	return status;
+}
+
+static void populate(const struct tf_rank_window *window, uint64_t off, uint64_t bytes)
+{
+	uint64_t first = off / PAGE_BYTES * PAGE_BYTES;
+
+	if (bytes)
+		(void)madvise(tf_rank_window_at(window, 0, first),
+			tf_align_up(off + bytes, PAGE_BYTES) - first, MADV_POPULATE_WRITE);
+}
+
+void tf_rank_window_populate(
+	const struct tf_rank_window *window, uint32_t capabilities, const struct tf_layout *layout)
+{
+	uint64_t sources = window->world;
+
+	if (!(capabilities & TF_DEVICE_ADDRESSABLE))
+		return;
+	populate(window, layout->control_off, layout->control_bytes);
+	populate(window, layout->ll_off, 2 * sources * layout->ll_source_bytes);
+	populate(window, layout->sentinel_off, 3 * sources * layout->sentinel_source_bytes);
+	populate(window, layout->flag_off, layout->flag_bytes);
+	populate(window, layout->staging_off, 2 * sources * layout->staging_source_bytes);
+	populate(window, layout->exchange_off, layout->exchange_bytes);
 }
 
 void *tf_rank_window_at(const struct tf_rank_window *window, uint32_t peer, uint64_t segment_off)

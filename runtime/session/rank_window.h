@@ -37,6 +37,14 @@ TF_WARN_UNUSED enum tf_status tf_rank_window_connect(struct tf_rank_window *wind
 	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
 	int64_t deadline_ns, struct tf_error *err);
 
+/*
+ * Takes the pages of this rank's own segment that `layout` puts to use (lanes of no bytes are
+ * left out), in one go instead of a fault each. A courtesy: kernels without the call, and devices
+ * whose memory the CPU does not map, are left as they are.
+ */
+void tf_rank_window_populate(
+	const struct tf_rank_window *window, uint32_t capabilities, const struct tf_layout *layout);
+
 /* Address of (peer, offset): peer 0 is this rank's own segment. */
 void *tf_rank_window_at(const struct tf_rank_window *window, uint32_t peer, uint64_t segment_off);
 

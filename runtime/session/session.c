@@ -118,9 +118,13 @@ static enum tf_status phase_window(struct tf_session *session,
 static enum tf_status phase_peers(struct tf_session *session,
 	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
+	struct tf_layout layout = tf_session_layout_in_use(session);
+
 	(void)options;
-	return tf_rank_window_connect(&session->window, session->device, session->link,
-		&session->package.program.layout, deadline, err);
+	TF_TRY(tf_rank_window_connect(&session->window, session->device, session->link,
+		&session->package.program.layout, deadline, err));
+	tf_rank_window_populate(&session->window, session->properties.capabilities, &layout);
+	return TF_OK;
 }
 
 static enum tf_status build_graphs(
@@ -208,6 +212,7 @@ enum tf_status tf_session_open(const struct tf_session_options *options, struct 
 	session->rank = tf_link_rank(link);
 	session->world = tf_link_world(link);
 	session->timeout_ns = options->timeout_ns ? options->timeout_ns : TF_TIMEOUT_DEFAULT_NS;
+	session->startup_loaded = options->startup;
 	session->capacity_max = options->capacity_max ? options->capacity_max : UINT32_MAX;
 	deadline = tf_deadline_after(LOAD_TIMEOUTS * session->timeout_ns);
 	for (size_t i = 0; status == TF_OK && i < sizeof(phases) / sizeof(phases[0]); i++) {
@@ -236,7 +241,8 @@ void tf_session_close(struct tf_session *session)
 	}
 	tf_free(session->execs);
 	tf_free(session->expected);
-	tf_free(session->scratch);
+	for (int d = 0; d < TF_DTYPE_COUNT; d++)
+		tf_free(session->streams[d]);
 	tf_rebuild_modules_unload(&session->modules);
 	if (session->stream)
 		session->ops->stream_destroy(session->stream);

@@ -19,6 +19,7 @@ struct tf_session {
 	uint32_t rank, world;
 	uint32_t capacity_max;
 	struct tf_loaded_package package;
+	int startup_loaded;
 	int package_borrowed; /* its arrays belong to whoever loaded it */
 	const struct tf_device_ops *ops;
 	struct tf_device *device;
@@ -37,8 +38,8 @@ struct tf_session {
 	 */
 	uint8_t *expected;
 	uint64_t expected_bytes;
-	uint8_t *scratch; /* operands of all ranks, one pair at a time */
-	uint64_t scratch_bytes;
+	uint8_t *streams[TF_DTYPE_COUNT]; /* (world, stream_count) operands of stream_seed */
+	uint64_t stream_count, stream_seed;
 	uint32_t expected_capacity;
 };
 
@@ -51,6 +52,12 @@ uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity
  */
 enum tf_status tf_session_run(
 	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err);
+
+/*
+ * The lanes that this session's graphs use: all of them with the startup graph, else those of the
+ * picks.
+ */
+struct tf_layout tf_session_layout_in_use(const struct tf_session *session);
 
 /* Resets control words and protocol memory and fences all ranks. Collective. */
 enum tf_status tf_session_reset_protocol(

@@ -136,189 +136,23 @@ enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct
 	return TF_OK;
 }
 
+struct tf_layout tf_session_layout_in_use(const struct tf_session *session)
+{
+	return session->startup_loaded ? session->package.program.layout
+								   : tf_protocol_in_use(&session->package.program);
+}
+
 enum tf_status tf_session_reset_protocol(
 	struct tf_session *session, int64_t deadline_ns, struct tf_error *err)
 {
+	struct tf_layout layout;
+
 	/* Nobody clears while a peer still waits on the old state. */
 	TF_TRY(tf_link_barrier(session->link, deadline_ns, err));
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &session->package.program.layout,
-		session->rank, session->world, (uint64_t)session->timeout_ns, 0);
+	layout = tf_session_layout_in_use(session);
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &layout, session->rank,
+		session->world, (uint64_t)session->timeout_ns, 0);
 	return tf_link_barrier(session->link, deadline_ns, err);
-}
-
-/* Whether a buffer is an operand of a group of this capacity. */
-static int belongs(const struct tf_session *session, const struct tf_buffer *buffer,
-	uint32_t capacity, enum tf_buffer_role role)
-{
-	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
-		   session->package.program.groups[buffer->group].capacity == capacity;
-}
-
-/* Operands differ between buffers and steps: the seed is drawn from both. */
-static uint64_t operand_seed(uint64_t seed, uint32_t group, uint32_t pair)
-{
-	uint64_t key[3] = {seed, group, pair};
-
-	return tf_fnv64(TF_FNV_START, key, sizeof(key));
-}
-
-static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacity)
-{
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
-		if (belongs(session, &session->package.program.buffers[i], capacity, TF_BUFFER_OUTPUT))
-			total += session->package.program.buffers[i].bytes;
-	}
-	return total;
-}
-
-static uint64_t owned_bytes(const struct tf_session *session, const struct tf_group *group)
-{
-	return tf_owned_count(group->op, tf_group_input_count(group), session->rank, session->world) *
-		   tf_dtype_bytes(group->dtype);
-}
-
-/* The input that goes with an output: the buffer before it, or whichever bears the same pair. */
-static uint32_t input_of(const struct tf_session *session, uint32_t output)
-{
-	const struct tf_buffer *buffers = session->package.program.buffers;
-
-	for (uint32_t i = output; i-- > 0;) {
-		if (buffers[i].role == TF_BUFFER_INPUT && buffers[i].group == buffers[output].group &&
-			buffers[i].pair == buffers[output].pair)
-			return i;
-	}
-	return TF_PROGRAM_NONE;
-}
-
-/* Writes this rank's input and prepares the output that must come of all ranks' inputs. */
-static enum tf_status fill_pair(struct tf_session *session, uint32_t output, uint64_t seed,
-	uint8_t *expected, struct tf_error *err)
-{
-	const struct tf_buffer *buffer = &session->package.program.buffers[output];
-	const struct tf_group *group = &session->package.program.groups[buffer->group];
-	uint64_t bytes = tf_group_input_bytes(group);
-	uint8_t *input = session->scratch + session->world * bytes;
-	uint32_t target = input_of(session, output);
-
-	if (target == TF_PROGRAM_NONE)
-		return TF_FAIL(err, TF_E_INVALID, "buffer '%s' has no input", buffer->name);
-	tf_expected_fill(group, session->world, session->rank, TF_FILL_RANDOM,
-		operand_seed(seed, buffer->group, buffer->pair), session->scratch, input, expected);
-	return session->ops->write(
-		session->device, tf_session_buffer_data(session, target), input, bytes, err);
-}
-
-static uint64_t largest_input(const struct tf_session *session, uint32_t capacity)
-{
-	uint64_t largest = 0;
-
-	for (uint32_t i = 0; i < session->package.program.group_count; i++) {
-		uint64_t bytes = tf_group_input_bytes(&session->package.program.groups[i]);
-
-		if (session->package.program.groups[i].capacity == capacity && bytes > largest)
-			largest = bytes;
-	}
-	return largest;
-}
-
-/*
- * Grows one of the session's buffers of operands; they are kept, so that a second fill allocates
- * nothing.
- */
-static enum tf_status grow(uint8_t **buffer, uint64_t *have, uint64_t want, struct tf_error *err)
-{
-	uint8_t *grown;
-
-	if (*have >= want)
-		return TF_OK;
-	grown = tf_reallocarray(*buffer, 1, want);
-	if (!grown)
-		return TF_FAIL(
-			err, TF_E_NO_MEMORY, "no memory for %llu bytes of operands", (unsigned long long)want);
-	*buffer = grown;
-	*have = want;
-	return TF_OK;
-}
-
-enum tf_status tf_session_fill(
-	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
-{
-	uint64_t at = 0;
-	uint32_t capacity;
-
-	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
-	session->expected_capacity = 0;
-	TF_TRY(
-		grow(&session->expected, &session->expected_bytes, outputs_bytes(session, capacity), err));
-	TF_TRY(grow(&session->scratch, &session->scratch_bytes,
-		(session->world + 1) * largest_input(session, capacity), err));
-	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->package.program.buffers[i];
-
-		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
-			continue;
-		TF_TRY(fill_pair(session, i, seed, session->expected + at, err));
-		at += buffer->bytes;
-	}
-	session->expected_capacity = capacity;
-	return TF_OK;
-}
-
-void tf_session_poison(struct tf_session *session, uint64_t rows)
-{
-	uint32_t capacity;
-
-	if (tf_session_capacity_for(session, rows, &capacity, NULL) != TF_OK)
-		return;
-	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->package.program.buffers[i];
-
-		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
-			(void)!session->ops->stream_set(session->stream, tf_session_buffer_data(session, i),
-				POISON_BYTE, buffer->bytes, NULL);
-	}
-}
-
-/* Names the first element that differs, with both values in hex. */
-static enum tf_status mismatch(const struct tf_session *session, const struct tf_buffer *buffer,
-	const uint8_t *found, const uint8_t *wanted, struct tf_error *err)
-{
-	size_t width = tf_dtype_bytes(buffer->dtype), at = 0;
-	char found_hex[16], wanted_hex[16];
-
-	while (found[at] == wanted[at])
-		at++;
-	at -= at % width;
-	tf_hex(found + at, width, found_hex);
-	tf_hex(wanted + at, width, wanted_hex);
-	return TF_FAIL(err, TF_E_MISMATCH,
-		"rank %u: buffer '%s', element %zu holds bytes %s where the reference has %s",
-		session->rank, buffer->name, at / width, found_hex, wanted_hex);
-}
-
-enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
-{
-	uint32_t capacity;
-	uint64_t at = 0;
-
-	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
-	if (capacity != session->expected_capacity)
-		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
-	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
-		const struct tf_buffer *buffer = &session->package.program.buffers[i];
-		const uint8_t *found = tf_session_buffer_data(session, i);
-		uint64_t bytes;
-
-		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
-			continue;
-		bytes = owned_bytes(session, &session->package.program.groups[buffer->group]);
-		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
-			return mismatch(session, buffer, found, session->expected + at, err);
-		at += buffer->bytes;
-	}
-	return TF_OK;
 }
 
 enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struct tf_error *err)

@@ -6,8 +6,8 @@ A case is NAME.sh and what is expected of it:
   NAME.stdout or NAME.stdout.re   exact text, or a regular expression for all of it; absent = empty
   NAME.stderr or NAME.stderr.re   the same
   NAME.exit                       the exit code; absent = 0
-The script runs in an empty folder of its own, with TFPREP and TFRUN in the environment; in its output
-that folder's path reads @WORK@. No case may leave a process or a temporary file behind.
+The script runs in an empty folder of its own, with TFPREP and TFRUN in the environment; in its
+output that folder's path reads @WORK@. No case may leave a process or a temporary file behind.
 
   cli_cases.py --tfprep FILE [--tfrun FILE] [--record] FOLDER [NAME...]
 
@@ -39,7 +39,8 @@ def compare(stem, stream, seen, record):
     if pattern.exists():
         if re.fullmatch(read(pattern).rstrip("\n"), seen.rstrip("\n"), re.DOTALL):
             return None
-        return f"{stream} does not match {pattern.name}:\n  pattern: {read(pattern).rstrip()}\n  seen:    {seen.rstrip()}"
+        return (f"{stream} does not match {pattern.name}:\n"
+                f"  pattern: {read(pattern).rstrip()}\n  seen:    {seen.rstrip()}")
     wanted = read(exact)
     if seen == wanted:
         return None

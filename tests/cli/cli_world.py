@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder and an environment for one run of the tools, and what such a run may not leave behind."""
+"""A folder and an environment for a run of the tools, and what it may not leave behind."""
 import os
 import pathlib
 import secrets

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports that are killed, interrupted, starved of disk or run side by side: the old file or none, never a part.
+"""Exports that are killed, interrupted, starved of disk or run side by side.
+
+What is left is the old file or none, never a part.
 
   export_faults_test.py --tfprep FILE
 """
@@ -41,8 +43,8 @@ class Export(unittest.TestCase):
         """Of the whole default workload, so that there is time to be killed in."""
         words = [TFPREP, "export", "--device", "host", "-o", str(target or self.target), *more]
         keywords = {"cwd": self.work, "env": self.world.environment, **keywords}
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, **keywords)
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **keywords)
 
     def finish(self, process):
         try:
@@ -62,7 +64,8 @@ class Export(unittest.TestCase):
         return time.monotonic() - begin
 
     def assert_whole(self, path):
-        done = subprocess.run(["tar", "--zstd", "-tf", str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run(["tar", "--zstd", "-tf", str(path)], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[0], "catalog.sqlite")
 
@@ -243,8 +246,8 @@ class Disk(Export):
         self.work.chmod(0o755)
         environment = {k: v for k, v in self.world.environment.items() if k != "HOME"}
         try:
-            code, _, err = self.export("--capacity", "1", target=out / "x.tfp", user=64321, group=64321,
-                                       extra_groups=[], cwd="/", env=environment)
+            code, _, err = self.export("--capacity", "1", target=out / "x.tfp", user=64321,
+                                       group=64321, extra_groups=[], cwd="/", env=environment)
         except PermissionError:
             self.skipTest("another user may not run the tool from where it is")
         self.assertEqual(code, 0, err)

@@ -39,7 +39,8 @@ static struct library_rank rank_at(
 			.rank = number,
 			.world = world,
 			.address = address,
-			.secret = secret},
+			.secret = secret,
+			.timeout_ms = LIBRARY_TIMEOUT_MS},
 	};
 }
 
@@ -106,9 +107,9 @@ static void another_secret_is_refused(void **state)
 	(void)state;
 	snprintf(address, sizeof(address), "tcp:127.0.0.1:%d", free_port());
 	first = rank_at(package_tp2, 0, 2, address, SECRET);
-	first.options.timeout_ms = 300;
+	first.options.timeout_ms = 1000;
 	second = rank_at(package_tp2, 1, 2, address, "a secret of another kind");
-	second.options.timeout_ms = 300;
+	second.options.timeout_ms = 1000;
 	pid = library_rank_fork(&first);
 	library_rank_run(&second);
 	library_assert_refused(&second, TFRUN_MISFIT, "secret");
@@ -149,6 +150,7 @@ static void a_killed_rank_ends_the_others(void **state)
 	survivor = rank_at(package_tp2, 0, 2, "unix:@tfrun-test-victim", NULL);
 	victim = rank_at(package_tp2, 1, 2, "unix:@tfrun-test-victim", NULL);
 	survivor.body = victim.body = die_in_the_third_step;
+	survivor.options.timeout_ms = victim.options.timeout_ms = LIBRARY_LOSS_MS;
 	pid = library_rank_fork(&victim);
 	library_rank_run(&survivor);
 	assert_int_equal(library_rank_wait(pid), 128 + SIGKILL);

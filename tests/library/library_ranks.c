@@ -28,6 +28,7 @@ void library_ranks_init(struct library_rank *out_ranks, uint32_t world, const ch
 			.rank = r,
 			.world = world,
 			.link_fds = ends[r],
+			.timeout_ms = LIBRARY_TIMEOUT_MS,
 		};
 	}
 }

@@ -12,6 +12,11 @@
 
 #define LIBRARY_WORLD_MAX 8
 
+/* For ranks that are to succeed: under a sanitizer, on a busy machine, more ranks than cores. */
+#define LIBRARY_TIMEOUT_MS 60000
+/* For ranks that open and then lose a peer; their test takes as long. */
+#define LIBRARY_LOSS_MS 5000
+
 struct library_rank;
 
 /* What a rank does with its open session; cmocka must not be called from here. */

@@ -190,7 +190,7 @@ static void a_silent_peer_ends_the_session(void **state)
 {
 	(void)state;
 	library_ranks_init(ranks, 2, package_tp2, step_alone, ends);
-	ranks[0].options.timeout_ms = ranks[1].options.timeout_ms = 1000;
+	ranks[0].options.timeout_ms = ranks[1].options.timeout_ms = LIBRARY_LOSS_MS;
 	library_ranks_run(ranks, 2);
 	assert_int_equal(ranks[1].status, TFRUN_OK);
 	library_assert_refused(&ranks[0], TFRUN_TIMEOUT, "rank 1");

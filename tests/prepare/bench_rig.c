@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same order of calls as a rank's process at export, on threads, with a hook before the first launch. */
+/*
+ * The same order of calls as a rank's process at export, on threads, with a hook before the first
+ * launch.
+ */
 #include "tests/prepare/bench_rig.h"
 
 #include <stdio.h>
@@ -46,8 +49,8 @@ void bench_fini(struct bench *bench)
 	}
 }
 
-enum tf_status bench_open(const struct bench *bench, struct tf_link *link, struct tf_program *program,
-	struct tf_bench_rank *rank, struct tf_error *err)
+enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
+	struct tf_program *program, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	struct tf_device_properties properties;
 
@@ -87,7 +90,8 @@ static enum tf_status body(void *user, struct tf_link *link, struct tf_error *er
 void bench_tune(struct bench *bench)
 {
 	for (uint32_t r = 0; r < bench->world; r++)
-		bench->aggregates[r] = 0; /* what a caller's zeroed storage holds: success, if nobody writes it */
+		bench->aggregates[r] =
+			0; /* what a caller's zeroed storage holds: success, if nobody writes it */
 	run_ranks(bench->world, body, bench, bench->errors);
 }
 
@@ -120,7 +124,8 @@ void bench_write_package(const char *path, const struct tf_bytes *catalog)
 	struct tf_error err = {0};
 
 	if (tf_package_writer_create(path, &writer, &err) != TF_OK ||
-		tf_package_writer_add(writer, "catalog.sqlite", catalog->data, catalog->size, &err) != TF_OK ||
+		tf_package_writer_add(writer, "catalog.sqlite", catalog->data, catalog->size, &err) !=
+			TF_OK ||
 		tf_package_writer_seal(writer, &err) != TF_OK ||
 		tf_package_writer_publish(writer, NULL, NULL, &err) != TF_OK)
 		die(path, &err);

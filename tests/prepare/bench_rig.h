@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test support: ranks of this process that plan, tune and capture, each on a thread of its own, and the package they make.
+ * Test support: ranks of this process that plan, tune and capture, each on a thread of its own, and
+ * the package they make.
  *
- * A planted candidate is a kernel of the test under a name of its own, whose handle takes the place of a production kernel's among
- * the loaded ones. The program does not know of it, so catalogs stay equal on all ranks.
+ * A planted candidate is a kernel of the test under a name of its own, whose handle takes the place
+ * of a production kernel's among the loaded ones. The program does not know of it, so catalogs stay
+ * equal on all ranks.
  */
 #ifndef TF_TESTS_PREPARE_BENCH_RIG_H
 #define TF_TESTS_PREPARE_BENCH_RIG_H
@@ -23,7 +25,8 @@ extern "C" {
 struct bench;
 
 /* Called once a rank is open, before anything runs on it. */
-typedef enum tf_status (*bench_hook)(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err);
+typedef enum tf_status (*bench_hook)(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err);
 
 struct bench {
 	uint32_t world;
@@ -39,13 +42,19 @@ struct bench {
 	uint32_t aggregates[TF_WORLD_MAX];
 };
 
-/* From YAML texts; aborts on a text that does not parse. `ladder` NULL: the built-in of class local. */
+/*
+ * From YAML texts; aborts on a text that does not parse. `ladder` NULL: the built-in of class
+ * local.
+ */
 void bench_init(struct bench *bench, uint32_t world, const char *workload, const char *ladder);
 void bench_fini(struct bench *bench);
 
-/* Plans and opens a rank on `link`; the caller closes it with tf_bench_rank_close, and finis *program. */
-enum tf_status bench_open(const struct bench *bench, struct tf_link *link, struct tf_program *program,
-	struct tf_bench_rank *rank, struct tf_error *err);
+/*
+ * Plans and opens a rank on `link`; the caller closes it with tf_bench_rank_close, and finis
+ * *program.
+ */
+enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
+	struct tf_program *program, struct tf_bench_rank *rank, struct tf_error *err);
 
 /* Plan, open, hook, tune, capture, catalog; a thread a rank. */
 void bench_tune(struct bench *bench);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capture: what it refuses and how it says so, what it stores once, and that nothing in it knows the base. */
+/*
+ * Capture: what it refuses and how it says so, what it stores once, and that nothing in it knows
+ * the base.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +20,11 @@
 #include "tests/prepare/bench_rig.h"
 #include "tests/prepare/planted.h"
 
-static const char workload[] = "name: sums\nsummary: Two sums.\ncapacities: [1, 3]\ngroups:\n"
-			       "  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 515, times: 9, "
-			       "buffer_pairs: 4}\n"
-			       "  - {name: gather, op: all_gather, dtype: f32, row_elements: 33, times: 2}\n";
+static const char workload[] =
+	"name: sums\nsummary: Two sums.\ncapacities: [1, 3]\ngroups:\n"
+	"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 515, times: 9, "
+	"buffer_pairs: 4}\n"
+	"  - {name: gather, op: all_gather, dtype: f32, row_elements: 33, times: 2}\n";
 
 /* A rank's test; a text in `wrong` fails the test in the main thread. */
 typedef void (*rank_test)(struct tf_bench_rank *rank, char *wrong);
@@ -29,13 +33,13 @@ struct run {
 	struct bench bench;
 	rank_test test;
 	char wrong[TF_WORLD_MAX][1200];
-	uint64_t base;
+	uint64_t bases[TF_WORLD_MAX];
 };
 
-#define WRONG(...)                                                                                             \
-	do {                                                                                                   \
-		snprintf(wrong, sizeof(((struct run *)0)->wrong[0]), __VA_ARGS__);                             \
-		return;                                                                                        \
+#define WRONG(...)                                                                                 \
+	do {                                                                                           \
+		snprintf(wrong, sizeof(((struct run *)0)->wrong[0]), __VA_ARGS__);                         \
+		return;                                                                                    \
 	} while (0)
 
 static enum tf_status body(void *user, struct tf_link *link, struct tf_error *err)
@@ -46,7 +50,7 @@ static enum tf_status body(void *user, struct tf_link *link, struct tf_error *er
 	enum tf_status status = bench_open(&run->bench, link, &run->bench.programs[number], &rank, err);
 
 	if (status == TF_OK) {
-		run->base = number ? run->base : rank.window.base;
+		run->bases[number] = rank.window.base;
 		run->test(&rank, run->wrong[number]);
 		status = tf_link_barrier(link, SOON, err);
 	}
@@ -65,7 +69,8 @@ static void run_on_ranks(struct run *run, uint32_t world, rank_test test)
 		assert_string_equal(run->wrong[r], "");
 }
 
-static enum tf_status begin(struct tf_bench_rank *rank, struct tf_capture **out, struct tf_error *err)
+static enum tf_status begin(
+	struct tf_bench_rank *rank, struct tf_capture **out, struct tf_error *err)
 {
 	return tf_capture_begin(rank->program, &rank->target, rank->stream, TF_GRAPH_STEP, 1, out, err);
 }
@@ -75,7 +80,8 @@ static void no_storage(struct tf_bench_rank *rank, char *wrong)
 	struct tf_capture *capture = NULL;
 	struct tf_error err = {0};
 
-	if (tf_capture_begin(NULL, &rank->target, rank->stream, TF_GRAPH_STEP, 1, &capture, &err) != TF_E_USAGE)
+	if (tf_capture_begin(NULL, &rank->target, rank->stream, TF_GRAPH_STEP, 1, &capture, &err) !=
+		TF_E_USAGE)
 		WRONG("a capture without storage began");
 	if (capture || !strstr(err.text, "package storage"))
 		WRONG("'%s'", err.text);
@@ -113,9 +119,12 @@ static enum tf_status launch_at(
 	return rank->ops->stream_launch(rank->stream, &call, err);
 }
 
-/* Names of the node, the kernel, the argument and the value are all in the text; then the stream and program are as before. */
-static void refuse(struct tf_bench_rank *rank, const void *input, void *output, const char *argument,
-	const void *value, char *wrong)
+/*
+ * Names of the node, the kernel, the argument and the value are all in the text; then the stream
+ * and program are as before.
+ */
+static void refuse(struct tf_bench_rank *rank, const void *input, void *output,
+	const char *argument, const void *value, char *wrong)
 {
 	uint32_t graphs = rank->program->graph_count;
 	struct tf_capture *capture = NULL;
@@ -123,7 +132,8 @@ static void refuse(struct tf_bench_rank *rank, const void *input, void *output, 
 	char hex[32];
 
 	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)(uintptr_t)value);
-	if (begin(rank, &capture, &err) != TF_OK || tf_bench_rank_launch(rank, 0, 0, NULL, &err) != TF_OK)
+	if (begin(rank, &capture, &err) != TF_OK ||
+		tf_bench_rank_launch(rank, 0, 0, NULL, &err) != TF_OK)
 		WRONG("%s", err.text);
 	if (launch_at(rank, input, output, &err) != TF_E_INVALID)
 		WRONG("the launch was taken");
@@ -135,7 +145,8 @@ static void refuse(struct tf_bench_rank *rank, const void *input, void *output, 
 		WRONG("'%s' lacks node, kernel, '%s' or %s", err.text, argument, hex);
 	if (rank->program->graph_count != graphs)
 		WRONG("a refused capture left a graph");
-	if (begin(rank, &capture, &err) != TF_OK || tf_bench_rank_launch(rank, 0, 0, NULL, &err) != TF_OK ||
+	if (begin(rank, &capture, &err) != TF_OK ||
+		tf_bench_rank_launch(rank, 0, 0, NULL, &err) != TF_OK ||
 		tf_capture_end(capture, &err) != TF_OK || rank->program->graph_count != graphs + 1)
 		WRONG("after a refusal: '%s'", err.text);
 }
@@ -165,7 +176,10 @@ static void test_an_address_outside_the_window(void **state)
 	bench_fini(&run.bench);
 }
 
-/* Inside the window, but in no declared buffer: the graph is not built, neither to sample nor in the check before publishing. */
+/*
+ * Inside the window, but in no declared buffer: the graph is not built, neither to sample nor in
+ * the check before publishing.
+ */
 static void undeclared_place(struct tf_bench_rank *rank, char *wrong)
 {
 	const struct tf_buffer *buffer = &rank->program->buffers[0];
@@ -180,8 +194,8 @@ static void undeclared_place(struct tf_bench_rank *rank, char *wrong)
 		WRONG("%s", err.text);
 	if (tf_graph_rebuild(rank->program, 0, &rank->target, &exec, &err) != TF_E_INVALID)
 		WRONG("a launch into a gap was built");
-	if (!strstr(err.text, "graph 0") || !strstr(err.text, "node 0") || !strstr(err.text, "all_reduce_one_shot_ll") ||
-		!strstr(err.text, "output"))
+	if (!strstr(err.text, "graph 0") || !strstr(err.text, "node 0") ||
+		!strstr(err.text, "all_reduce_one_shot_ll") || !strstr(err.text, "output"))
 		WRONG("'%s' does not name graph, node, kernel and argument", err.text);
 }
 
@@ -198,17 +212,19 @@ static void test_an_address_in_no_buffer(void **state)
 static void foreign(struct tf_bench_rank *rank, char *wrong)
 {
 	struct tf_collective_args args = {0};
-	struct tf_launch_call call = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &args, .args_bytes = sizeof(args)};
+	struct tf_launch_call call = {
+		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &args, .args_bytes = sizeof(args)};
 	void *own = tf_rank_window_at(&rank->window, 0, rank->program->buffers[0].segment_off);
 	struct tf_capture *capture = NULL;
 	struct tf_error err = {0};
 	uint8_t elsewhere[16];
 
-	if (rank->ops->kernel_find(rank->modules.modules[0], "planted_flip", sizeof(args), &call.kernel, &err) !=
-			TF_OK ||
+	if (rank->ops->kernel_find(
+			rank->modules.modules[0], "planted_flip", sizeof(args), &call.kernel, &err) != TF_OK ||
 		begin(rank, &capture, &err) != TF_OK)
 		WRONG("%s", err.text);
-	if (rank->ops->stream_launch(rank->stream, &call, &err) == TF_OK || tf_capture_end(capture, &err) == TF_OK)
+	if (rank->ops->stream_launch(rank->stream, &call, &err) == TF_OK ||
+		tf_capture_end(capture, &err) == TF_OK)
 		WRONG("a kernel that is not declared was captured");
 	if (!strstr(err.text, "node 0: ") || !strstr(err.text, "does not declare"))
 		WRONG("'%s'", err.text);
@@ -239,7 +255,10 @@ static void test_foreign_operations(void **state)
 	bench_fini(&run.bench);
 }
 
-/* Equal launches are stored once, within a graph and between graphs; another pair, geometry or slot is another launch. */
+/*
+ * Equal launches are stored once, within a graph and between graphs; another pair, geometry or slot
+ * is another launch.
+ */
 static void dedupe(struct tf_bench_rank *rank, char *wrong)
 {
 	const struct tf_program *program = rank->program;
@@ -257,14 +276,16 @@ static void dedupe(struct tf_bench_rank *rank, char *wrong)
 			WRONG("%s", err.text);
 		if (program->launch_count != 6 || program->graphs[graph].node_count != 3000 ||
 			program->graphs[graph].edge_count != 2999)
-			WRONG("%u launches, %u nodes", program->launch_count, program->graphs[graph].node_count);
+			WRONG(
+				"%u launches, %u nodes", program->launch_count, program->graphs[graph].node_count);
 	}
 	for (uint32_t i = 0; i < 3000; i++) {
 		if (program->graphs[1].nodes[i].launch != program->graphs[0].nodes[i].launch ||
 			program->graphs[0].nodes[i].launch != program->graphs[0].nodes[i % 6].launch)
 			WRONG("node %u has launch %u", i, program->graphs[1].nodes[i].launch);
 	}
-	if (begin(rank, &capture, &err) != TF_OK || tf_bench_rank_launch(rank, 0, 2, NULL, &err) != TF_OK)
+	if (begin(rank, &capture, &err) != TF_OK ||
+		tf_bench_rank_launch(rank, 0, 2, NULL, &err) != TF_OK)
 		WRONG("%s", err.text);
 	if (tf_capture_end(capture, &err) != TF_OK || program->launch_count != 7)
 		WRONG("another pair: %u launches; %s", program->launch_count, err.text);
@@ -279,7 +300,10 @@ static void test_equal_launches_are_stored_once(void **state)
 	bench_fini(&run.bench);
 }
 
-/* Given up, or given back to the stream: nothing ran while it was captured, and what comes after runs. */
+/*
+ * Given up, or given back to the stream: nothing ran while it was captured, and what comes after
+ * runs.
+ */
 static void cancel(struct tf_bench_rank *rank, char *wrong)
 {
 	uint8_t *own = tf_rank_window_at(&rank->window, 0, rank->program->buffers[0].segment_off);
@@ -287,7 +311,8 @@ static void cancel(struct tf_bench_rank *rank, char *wrong)
 	struct tf_error err = {0};
 
 	own[0] = 7;
-	if (begin(rank, &capture, &err) != TF_OK || rank->ops->stream_set(rank->stream, own, 1, 1, &err) != TF_OK ||
+	if (begin(rank, &capture, &err) != TF_OK ||
+		rank->ops->stream_set(rank->stream, own, 1, 1, &err) != TF_OK ||
 		rank->ops->stream_wait(rank->stream, SOON, &err) != TF_OK)
 		WRONG("%s", err.text);
 	tf_capture_cancel(capture);
@@ -312,7 +337,8 @@ static void capture_all(struct tf_bench_rank *rank, char *wrong)
 {
 	struct tf_error err = {0};
 
-	if (tf_capture_startup_graph(rank, &err) != TF_OK || tf_capture_step_graphs(rank, &err) != TF_OK)
+	if (tf_capture_startup_graph(rank, &err) != TF_OK ||
+		tf_capture_step_graphs(rank, &err) != TF_OK)
 		WRONG("%s", err.text);
 }
 
@@ -348,11 +374,12 @@ static void test_two_bases_give_the_same_program(void **state)
 	(void)state;
 	run_on_ranks(&at_first, 3, capture_all);
 	assert_ptr_equal(
-		mmap(first, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0), first);
+		mmap(first, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+		first);
 	run_on_ranks(&at_second, 3, capture_all);
 	munmap(first, 4096);
-	assert_int_equal(at_first.base, tf_window_bases[0]);
-	assert_int_equal(at_second.base, tf_window_bases[1]);
+	assert_int_equal(at_first.bases[0], tf_window_bases[0]);
+	assert_int_equal(at_second.bases[0], tf_window_bases[1]);
 	for (uint32_t r = 0; r < 3; r++)
 		compare_programs(&at_first.bench.programs[0], &at_second.bench.programs[r]);
 	bench_fini(&at_first.bench);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parent's side of a job: whose fault it was when ranks fail, die, hang or are interrupted, and that none is left behind. */
+/*
+ * The parent's side of a job: whose fault it was when ranks fail, die, hang or are interrupted, and
+ * that none is left behind.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,8 +100,8 @@ static enum tf_status play(
 	enum tf_status status;
 
 	memset(err, 0, sizeof(*err));
-	status = tf_job_run(world, act, scene, tf_deadline_after(bound_ns), progress, scene, &scene->interrupted, done,
-		sizeof(*done), err);
+	status = tf_job_run(world, act, scene, tf_deadline_after(bound_ns), progress, scene,
+		&scene->interrupted, done, sizeof(*done), err);
 	/* no child is left, not even one to be waited for */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);

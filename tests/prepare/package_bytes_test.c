@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One program is one package: the same bytes each time, whoever writes it; and the check before publishing refuses a bad one. */
+/*
+ * One program is one package: the same bytes each time, whoever writes it; and the check before
+ * publishing refuses a bad one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +21,9 @@
 #include "runtime/collective/collective.h"
 #include "tests/prepare/bench_rig.h"
 
-static const char workload[] = "name: sums\nsummary: Two sums.\ncapacities: [1, 3]\ngroups:\n"
-			       "  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 515, times: 4}\n";
+static const char workload[] =
+	"name: sums\nsummary: Two sums.\ncapacities: [1, 3]\ngroups:\n"
+	"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 515, times: 4}\n";
 
 static char folder[] = "/tmp/tf-package-bytes-XXXXXX";
 static char paths[3][64];
@@ -79,8 +83,8 @@ static void test_the_same_program_gives_the_same_bytes(void **state)
 	assert_int_equal(tf_catalog_write(&bench.programs[1], &again, NULL), TF_OK);
 	assert_int_equal(again.size, bench.catalogs[0].size);
 	assert_memory_equal(again.data, bench.catalogs[0].data, again.size);
-	assert_int_equal(tf_catalog_read(again.data, again.size, TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &read_back,
-				 NULL),
+	assert_int_equal(tf_catalog_read(again.data, again.size,
+						 TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &read_back, NULL),
 		TF_OK);
 	assert_int_equal(tf_catalog_write(&read_back, &copied, NULL), TF_OK);
 	bench_write_package(paths[0], &bench.catalogs[0]);
@@ -95,7 +99,10 @@ static void test_the_same_program_gives_the_same_bytes(void **state)
 	bench_fini(&bench);
 }
 
-/* A selector that names another kernel than the graph has is not seen by the bytes; a launch with a wrong count is. */
+/*
+ * A selector that names another kernel than the graph has is not seen by the bytes; a launch with a
+ * wrong count is.
+ */
 static void test_the_check_refuses_what_is_wrong(void **state)
 {
 	const struct tf_program *program;
@@ -117,8 +124,8 @@ static void test_the_check_refuses_what_is_wrong(void **state)
 
 	program = &bench.programs[0];
 	count = (uint64_t *)(void *)(program->args.data +
-		program->launches[program->graphs[0].nodes[0].launch].args_off +
-		offsetof(struct tf_collective_args, count));
+								 program->launches[program->graphs[0].nodes[0].launch].args_off +
+								 offsetof(struct tf_collective_args, count));
 	*count -= 1; /* the last element of the first step's first sum stays as it was */
 	assert_int_equal(tf_catalog_write(program, &catalog, &err), TF_OK);
 	bench_write_package(paths[1], &catalog);

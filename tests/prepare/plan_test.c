@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans for worlds 2 to 8 and sizes that divide by nothing: parts disjoint, buffers where arithmetic says, no group left out. */
+/*
+ * Plans for worlds 2 to 8 and sizes that divide by nothing: parts disjoint, buffers where
+ * arithmetic says, no group left out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,8 @@ static const char odd_workload[] =
 	"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 1031, times: 5, buffer_pairs: 3}\n"
 	"  - {name: gather, op: all_gather, dtype: f16, row_elements: 6144, times: 2}\n"
 	"  - {name: one, op: all_reduce, dtype: f32, row_elements: 1}\n"
-	"  - {name: scatter, op: reduce_scatter, dtype: f32, row_elements: 769, times: 3, capacities: [7]}\n";
+	"  - {name: scatter, op: reduce_scatter, dtype: f32, row_elements: 769, times: 3, capacities: "
+	"[7]}\n";
 
 struct part {
 	uint64_t off, bytes;
@@ -26,7 +30,8 @@ struct part {
 
 static const char *const classes[] = {"local", "switched", "host-bridge"};
 
-static void make_plan(uint32_t world, const char *class, uint64_t granularity, struct tf_program *program)
+static void make_plan(
+	uint32_t world, const char *class, uint64_t granularity, struct tf_program *program)
 {
 	struct tf_device_properties properties = {
 		.kind = "host",
@@ -39,7 +44,8 @@ static void make_plan(uint32_t world, const char *class, uint64_t granularity, s
 	struct tf_error err = {0};
 
 	memset(program, 0, sizeof(*program));
-	if (tf_workload_parse(odd_workload, sizeof(odd_workload) - 1, "odd.yaml", &workload, &err) != TF_OK ||
+	if (tf_workload_parse(odd_workload, sizeof(odd_workload) - 1, "odd.yaml", &workload, &err) !=
+			TF_OK ||
 		tf_ladder_builtin(class, &ladder, &err) != TF_OK ||
 		tf_plan(&workload, &ladder, &properties, world, program, &err) != TF_OK)
 		fail_msg("%s", err.text);
@@ -53,7 +59,7 @@ static void check_disjoint(const struct part *parts, size_t count, uint64_t end)
 		assert_true(parts[i].off + parts[i].bytes <= end);
 		for (size_t j = 0; j < i; j++)
 			assert_true(parts[i].off + parts[i].bytes <= parts[j].off ||
-				parts[j].off + parts[j].bytes <= parts[i].off);
+						parts[j].off + parts[j].bytes <= parts[i].off);
 	}
 }
 
@@ -75,11 +81,13 @@ static void check_layout(const struct tf_program *program, uint64_t granularity)
 	assert_int_equal(layout->segment_bytes % granularity, 0);
 	assert_int_equal(layout->stride_bytes % granularity, 0);
 	assert_true(layout->segment_bytes <= layout->stride_bytes);
-	assert_int_equal(layout->startup_bytes,
-		tf_startup_places(program->group_count, program->candidate_count, NULL, NULL, NULL, NULL, NULL));
+	assert_int_equal(
+		layout->startup_bytes, tf_startup_places(program->group_count, program->candidate_count,
+								   NULL, NULL, NULL, NULL, NULL));
 }
 
-static void check_buffer(const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role)
+static void check_buffer(
+	const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role)
 {
 	const struct tf_group *of = &program->groups[group];
 	uint32_t index = tf_plan_buffer(program, group, pair, role);
@@ -94,11 +102,12 @@ static void check_buffer(const struct tf_program *program, uint32_t group, uint3
 	for (uint32_t dim = 0; dim < buffer->dims_count; dim++)
 		elements *= buffer->dims[dim];
 	assert_int_equal(elements * tf_dtype_bytes(buffer->dtype), buffer->bytes);
-	assert_int_equal(buffer->bytes,
-		role == TF_BUFFER_INPUT ? tf_group_input_bytes(of) : tf_group_output_bytes(of, program->world));
+	assert_int_equal(buffer->bytes, role == TF_BUFFER_INPUT
+										? tf_group_input_bytes(of)
+										: tf_group_output_bytes(of, program->world));
 	assert_true(buffer->segment_off >= program->layout.exchange_off);
 	assert_true(buffer->segment_off + buffer->bytes <=
-		program->layout.exchange_off + program->layout.exchange_bytes);
+				program->layout.exchange_off + program->layout.exchange_bytes);
 }
 
 static void check_buffers(const struct tf_program *program)
@@ -118,7 +127,10 @@ static void check_buffers(const struct tf_program *program)
 	}
 }
 
-/* Candidates stand by (group, rung); every group has some, its selector is its first, each has its kernel. */
+/*
+ * Candidates stand by (group, rung); every group has some, its selector is its first, each has its
+ * kernel.
+ */
 static void check_candidates(const struct tf_program *program)
 {
 	uint32_t slot = 0;
@@ -127,13 +139,14 @@ static void check_candidates(const struct tf_program *program)
 		uint32_t rung = 0;
 
 		assert_int_equal(program->selectors[group], slot);
-		for (; slot < program->candidate_count && program->candidates[slot].group == group; slot++) {
+		for (; slot < program->candidate_count && program->candidates[slot].group == group;
+			 slot++) {
 			const struct tf_candidate *candidate = &program->candidates[slot].candidate;
 
 			assert_int_equal(program->candidates[slot].rung, rung++);
-			assert_true(tf_plan_kernel(program,
-					    tf_collective_kernel_name(program->groups[group].op, candidate->algorithm,
-						    candidate->writer)) != TF_PROGRAM_NONE);
+			assert_true(tf_plan_kernel(program, tf_collective_kernel_name(program->groups[group].op,
+													candidate->algorithm, candidate->writer)) !=
+						TF_PROGRAM_NONE);
 		}
 		assert_true(rung > 0);
 	}
@@ -147,7 +160,7 @@ static void test_worlds_and_odd_sizes(void **state)
 
 	(void)state;
 	for (uint32_t world = TF_WORLD_MIN; world <= TF_WORLD_MAX; world++) {
-		for (size_t class = 0; class < sizeof(classes) / sizeof(classes[0]); class++) {
+		for (size_t class = 0; class < sizeof(classes) / sizeof(classes[0]); class ++) {
 			for (size_t i = 0; i < 2; i++) {
 				struct tf_program program;
 
@@ -181,10 +194,12 @@ static void test_identity(void **state)
 
 static void test_a_group_without_candidate_is_named(void **state)
 {
-	static const char narrow[] = "topology: local\nsummary: Only small ones.\nrungs:\n"
-				     "  - {algorithm: one_shot, writer: ll, threads: 32, ctas: 1, ops: [all_reduce], "
-				     "world: [2, 8], bytes: [1, 64KiB], reason: \"Small.\"}\n";
-	struct tf_device_properties properties = {.kind = "host", .granularity_bytes = 4096, .capabilities = 7};
+	static const char narrow[] =
+		"topology: local\nsummary: Only small ones.\nrungs:\n"
+		"  - {algorithm: one_shot, writer: ll, threads: 32, ctas: 1, ops: [all_reduce], "
+		"world: [2, 8], bytes: [1, 64KiB], reason: \"Small.\"}\n";
+	struct tf_device_properties properties = {
+		.kind = "host", .granularity_bytes = 4096, .capabilities = 7};
 	struct tf_workload workload = {0};
 	struct tf_ladder ladder = {0};
 	struct tf_program program = {0};
@@ -192,7 +207,8 @@ static void test_a_group_without_candidate_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(
-		tf_workload_parse(odd_workload, sizeof(odd_workload) - 1, "odd.yaml", &workload, &err), TF_OK);
+		tf_workload_parse(odd_workload, sizeof(odd_workload) - 1, "odd.yaml", &workload, &err),
+		TF_OK);
 	if (tf_ladder_parse(narrow, sizeof(narrow) - 1, "narrow.yaml", &ladder, &err) != TF_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(tf_plan(&workload, &ladder, &properties, 2, &program, &err), TF_E_INVALID);

@@ -47,7 +47,10 @@ static void flip(const struct tf_launch_call *call)
 		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
 }
 
-/* What a rank does whose peers' data never come: it waits out its bound, says so, and sends nothing. */
+/*
+ * What a rank does whose peers' data never come: it waits out its bound, says so, and sends
+ * nothing.
+ */
 static void fault(const struct tf_launch_call *call)
 {
 	const struct tf_collective_args *args = call->args;

@@ -16,9 +16,10 @@ extern uint32_t planted_rank;
 extern int planted_good_calls;
 
 /*
- * Registers, once: "planted_silent" (stands in for all_reduce_one_shot_direct; the rank never sends and never waits),
- * "planted_late" (the same kernel; silent after planted_good_calls), "planted_flip" (all_reduce_one_shot_sentinel; the rank's last output
- * byte has one wrong bit), "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults).
+ * Registers, once: "planted_silent" (stands in for all_reduce_one_shot_direct; the rank never sends
+ * and never waits), "planted_late" (the same kernel; silent after planted_good_calls),
+ * "planted_flip" (all_reduce_one_shot_sentinel; the rank's last output byte has one wrong bit),
+ * "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults).
  */
 void planted_register(void);
 

@@ -38,7 +38,10 @@ static void test_every_pass_is_a_permutation(void **state)
 	}
 }
 
-/* From 21 slots on no two passes are alike; below, two neighbouring passes are not, where two orders exist. */
+/*
+ * From 21 slots on no two passes are alike; below, two neighbouring passes are not, where two
+ * orders exist.
+ */
 static void test_passes_differ(void **state)
 {
 	(void)state;
@@ -46,12 +49,16 @@ static void test_passes_differ(void **state)
 		fill_orders(slots);
 		for (uint32_t pass = 1; pass < TF_PASSES; pass++) {
 			for (uint32_t before = slots < TF_PASSES ? pass - 1 : 0; before < pass; before++)
-				assert_true(memcmp(orders[pass], orders[before], slots * sizeof(orders[0][0])) != 0);
+				assert_true(
+					memcmp(orders[pass], orders[before], slots * sizeof(orders[0][0])) != 0);
 		}
 	}
 }
 
-/* What is sampled right before a slot changes: nobody always profits from, or suffers by, one neighbour. */
+/*
+ * What is sampled right before a slot changes: nobody always profits from, or suffers by, one
+ * neighbour.
+ */
 static void test_neighbours_change(void **state)
 {
 	(void)state;

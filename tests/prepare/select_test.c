@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The statistics of selection on samples whose answer is known, and properties over many generated sets. */
+/*
+ * The statistics of selection on samples whose answer is known, and properties over many generated
+ * sets.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -208,14 +211,17 @@ static void test_drift(void **state)
 	(void)state;
 	for (uint64_t pass = 0; pass < TF_PASSES; pass++) {
 		samples[0][pass] = 1000 + 50 * pass;
-		samples[1][pass] = 990 + 50 * pass;         /* 1 % faster in every pass: a tie */
+		samples[1][pass] = 990 + 50 * pass;             /* 1 % faster in every pass: a tie */
 		samples[2][pass] = (1000 + 50 * pass) * 9 / 10; /* 10 % faster in every pass */
 	}
 	assert_int_equal(tf_select_pick(samples[0], 2), 0);
 	assert_int_equal(tf_select_pick(samples[0], 3), 2);
 }
 
-/* A sample is the maximum over ranks; whichever rank is the slow one, the maxima and so the picks are the same. */
+/*
+ * A sample is the maximum over ranks; whichever rank is the slow one, the maxima and so the picks
+ * are the same.
+ */
 static void test_pick_does_not_depend_on_who_is_slow(void **state)
 {
 	uint64_t seed = 1234567;
@@ -226,7 +232,8 @@ static void test_pick_does_not_depend_on_who_is_slow(void **state)
 	for (int row = 0; row < 3; row++)
 		for (int pass = 0; pass < TF_PASSES; pass++)
 			for (int rank = 0; rank < 4; rank++)
-				ranks[rank][row][pass] = (rank ? 900 : 1400) - 150 * (uint64_t)row + next_random(&seed) % 40;
+				ranks[rank][row][pass] =
+					(rank ? 900 : 1400) - 150 * (uint64_t)row + next_random(&seed) % 40;
 	for (int turn = 0; turn < 4; turn++) {
 		uint64_t maxima[3][TF_PASSES] = {{0}};
 
@@ -245,7 +252,10 @@ static void test_pick_does_not_depend_on_who_is_slow(void **state)
 	assert_int_equal(first, 2);
 }
 
-/* Over many sets of every shape: there is a pick where anyone competes, it competes, and nobody beats it. */
+/*
+ * Over many sets of every shape: there is a pick where anyone competes, it competes, and nobody
+ * beats it.
+ */
 static void test_a_pick_always_exists(void **state)
 {
 	uint64_t seed = 42;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tuning with candidates that are wrong or never complete on one rank: struck out by name on all ranks, the rest goes on. */
+/*
+ * Tuning with candidates that are wrong or never complete on one rank: struck out by name on all
+ * ranks, the rest goes on.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,19 +20,20 @@
 
 #define SHORT_TIMEOUT_NS (150 * TF_NS_PER_MS)
 
-static const char two_sums[] = "name: sums\nsummary: Two sums.\ncapacities: [1, 2]\ngroups:\n"
-			       "  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 4099, times: 2}\n";
+static const char two_sums[] =
+	"name: sums\nsummary: Two sums.\ncapacities: [1, 2]\ngroups:\n"
+	"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 4099, times: 2}\n";
 
 /* The planted direct is followed by three of its own protocol family. */
-#define RUNG(algorithm, writer, more)                                                                          \
-	"  - {algorithm: " algorithm ", writer: " writer ", threads: 32, ctas: 1, " more                         \
+#define RUNG(algorithm, writer, more)                                                              \
+	"  - {algorithm: " algorithm ", writer: " writer ", threads: 32, ctas: 1, " more               \
 	"ops: [all_reduce], world: [2, 8], bytes: [1, 64MiB], reason: \"For the test.\"}\n"
-static const char ladder[] = "topology: local\nsummary: Every family.\nrungs:\n" RUNG("one_shot", "ll", "") RUNG(
-	"one_shot", "sentinel", "") RUNG("one_shot", "direct", "") RUNG("two_shot", "direct", "")
-	RUNG("one_shot", "serial", "") RUNG("one_shot", "pull", "");
+static const char ladder[] = "topology: local\nsummary: Every family.\nrungs:\n" RUNG(
+	"one_shot", "ll", "") RUNG("one_shot", "sentinel", "") RUNG("one_shot", "direct", "")
+	RUNG("two_shot", "direct", "") RUNG("one_shot", "serial", "") RUNG("one_shot", "pull", "");
 
-static const struct tf_group_candidate *candidate_of(
-	const struct tf_program *program, uint32_t group, enum tf_algorithm algorithm, enum tf_writer writer)
+static const struct tf_group_candidate *candidate_of(const struct tf_program *program,
+	uint32_t group, enum tf_algorithm algorithm, enum tf_writer writer)
 {
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
 		const struct tf_group_candidate *entry = &program->candidates[i];
@@ -46,7 +50,8 @@ static uint32_t struck_in(const struct tf_program *program, uint32_t group)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < program->candidate_count; i++)
-		count += program->candidates[i].group == group && program->candidates[i].state == TF_CANDIDATE_STRUCK;
+		count += program->candidates[i].group == group &&
+				 program->candidates[i].state == TF_CANDIDATE_STRUCK;
 	return count;
 }
 
@@ -55,7 +60,8 @@ static void check_equal(const struct bench *bench)
 {
 	for (uint32_t r = 1; r < bench->world; r++) {
 		assert_int_equal(bench->catalogs[r].size, bench->catalogs[0].size);
-		assert_memory_equal(bench->catalogs[r].data, bench->catalogs[0].data, bench->catalogs[0].size);
+		assert_memory_equal(
+			bench->catalogs[r].data, bench->catalogs[0].data, bench->catalogs[0].size);
 	}
 }
 
@@ -97,7 +103,8 @@ static void test_all_is_well(void **state)
 	}
 }
 
-static enum tf_status plant_flip(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_flip(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
 	return bench_swap(rank, "all_reduce_one_shot_sentinel", "planted_flip", err);
@@ -128,13 +135,17 @@ static void test_one_wrong_bit_on_one_rank(void **state)
 	}
 }
 
-static enum tf_status plant_silent(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_silent(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
 	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_silent", err);
 }
 
-/* The silent rank is at its next candidates at once; what it sends there must not pass for what it owed here. */
+/*
+ * The silent rank is at its next candidates at once; what it sends there must not pass for what it
+ * owed here.
+ */
 static void test_a_silent_rank(void **state)
 {
 	(void)state;
@@ -160,7 +171,8 @@ static void test_a_silent_rank(void **state)
 	}
 }
 
-static enum tf_status plant_fault(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_fault(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
 	return bench_swap(rank, "all_reduce_one_shot_ll", "planted_fault", err);
@@ -193,7 +205,8 @@ static void test_a_hanging_candidate(void **state)
 	bench_fini(&bench);
 }
 
-static enum tf_status plant_three(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_three(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	TF_TRY(plant_flip(bench, rank, err));
 	TF_TRY(plant_fault(bench, rank, err));
@@ -225,7 +238,8 @@ static void test_nothing_left(void **state)
 
 	(void)state;
 	planted_rank = 1;
-	bench_init(&bench, 2, two_sums, "topology: local\nsummary: One.\nrungs:\n" RUNG("one_shot", "sentinel", ""));
+	bench_init(&bench, 2, two_sums,
+		"topology: local\nsummary: One.\nrungs:\n" RUNG("one_shot", "sentinel", ""));
 	bench.hook = plant_flip;
 	bench_tune(&bench);
 	for (uint32_t r = 0; r < 2; r++) {
@@ -237,13 +251,17 @@ static void test_nothing_left(void **state)
 	bench_fini(&bench);
 }
 
-static enum tf_status plant_late(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_late(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
 	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_late", err);
 }
 
-/* Sound in verification, silent while it is sampled: all ranks fail, and no caller reads a zero for success. */
+/*
+ * Sound in verification, silent while it is sampled: all ranks fail, and no caller reads a zero for
+ * success.
+ */
 static void test_a_fault_while_sampling(void **state)
 {
 	struct bench bench;
@@ -272,7 +290,8 @@ static enum tf_status refuse_read(
 	return TF_FAIL(err, TF_E_SYSTEM, "planted failure");
 }
 
-static enum tf_status plant_device_failure(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+static enum tf_status plant_device_failure(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench, (void)err;
 	if (rank->window.rank != 1)
@@ -283,7 +302,10 @@ static enum tf_status plant_device_failure(struct bench *bench, struct tf_bench_
 	return TF_OK;
 }
 
-/* A failure of one rank's device is no candidate's fault: all ranks end with it, none waits out its bound of 20 s. */
+/*
+ * A failure of one rank's device is no candidate's fault: all ranks end with it, none waits out its
+ * bound of 20 s.
+ */
 static void test_a_rank_fails_by_itself(void **state)
 {
 	struct bench bench;

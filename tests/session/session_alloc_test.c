@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The n-th allocation fails, for every n of an opening by two ranks: no rank comes out with a session alone, nothing hangs, and no
- * descriptor or mapping stays behind. Leaks on the heap show under AddressSanitizer.
+ * The n-th allocation fails, for every n of an opening by two ranks: no rank comes out with a
+ * session alone, nothing hangs, and no descriptor or mapping stays behind. Leaks on the heap show
+ * under AddressSanitizer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +21,8 @@
 #define SWEEP_TIMEOUT_NS (100 * TF_NS_PER_MS)
 #define SWEEP_MAX        100000
 
-static enum tf_status open_and_close(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status open_and_close(struct rig *rig, struct rig_report *report,
+	struct tf_link *link, void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 	struct tf_session *session = NULL;
@@ -77,8 +78,8 @@ static void test_every_allocation_of_an_opening(void **state)
 			ended++;
 		failures += rig.reports[0].status != TF_OK || rig.reports[1].status != TF_OK;
 	}
-	printf("%llu allocations, %u openings failed, %u on one rank alone\n", (unsigned long long)total, failures,
-		ended);
+	printf("%llu allocations, %u openings failed, %u on one rank alone\n",
+		(unsigned long long)total, failures, ended);
 	assert_true(failures > total / 2);
 	assert_int_equal(ended, 0);
 	rig_threads(&rig, 2, open_and_close, &long_timeout);

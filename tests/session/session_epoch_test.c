@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long runs: epochs pass 2^31 and 2^32 in the middle of steps, with every byte checked; and with "long", a million steps over the
- * wrap.
+ * Long runs: epochs pass 2^31 and 2^32 in the middle of steps, with every byte checked; and with
+ * "long", a million steps over the wrap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,9 @@ struct plan {
 static enum tf_status reset(struct tf_session *session, uint32_t first_epoch, struct tf_error *err)
 {
 	TF_TRY(tf_link_barrier(session->link, SOON, err));
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &tf_session_program(session)->layout, session->rank,
-		session->world, (uint64_t)session->timeout_ns, first_epoch);
+	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0),
+		&tf_session_program(session)->layout, session->rank, session->world,
+		(uint64_t)session->timeout_ns, first_epoch);
 	return tf_link_barrier(session->link, SOON, err);
 }
 
@@ -46,16 +47,16 @@ static enum tf_status run(struct tf_session *session, const struct plan *plan, s
 	}
 	for (int family = 0; family < TF_FAMILY_COUNT; family++) {
 		/* a family that no pick is of stands where it began */
-		if (control->epoch[family] != plan->first_epoch && control->epoch[family] > plan->first_epoch &&
-			plan->first_epoch > UINT32_MAX / 4 * 3)
+		if (control->epoch[family] != plan->first_epoch &&
+			control->epoch[family] > plan->first_epoch && plan->first_epoch > UINT32_MAX / 4 * 3)
 			return TF_FAIL(err, TF_E_INTERNAL, "family %d ended at %u, not over the wrap", family,
 				control->epoch[family]);
 	}
 	return TF_OK;
 }
 
-static enum tf_status body(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status body(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 	struct tf_session *session = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, stepping and closing: worlds, threads and processes, bases that are taken, rows and capacities. */
+/*
+ * Opening, stepping and closing: worlds, threads and processes, bases that are taken, rows and
+ * capacities.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +19,23 @@
 
 #define PAGE 4096
 
-static enum tf_status plain(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+/*
+ * ThreadSanitizer ends a process that asks for the last base of the list, where a kernel would only
+ * refuse it.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_BASE_IS_FATAL 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LAST_BASE_IS_FATAL 1
+#endif
+#endif
+#ifndef LAST_BASE_IS_FATAL
+#define LAST_BASE_IS_FATAL 0
+#endif
+
+static enum tf_status plain(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 
@@ -52,10 +70,14 @@ static void test_worlds(void **state)
 	}
 }
 
-/* Reserves a page at the start of a base of the list, so that no window fits there; MAP_FAILED if it is taken already. */
+/*
+ * Reserves a page at the start of a base of the list, so that no window fits there; MAP_FAILED if
+ * it is taken already.
+ */
 static void *block_base(uint64_t base)
 {
-	return mmap((void *)(uintptr_t)base, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	return mmap((void *)(uintptr_t)base, PAGE, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 /* The bases of the list that this process may have; a sanitizer keeps one for itself. */
@@ -74,7 +96,10 @@ static size_t find_free_bases(uint64_t *out)
 	return count;
 }
 
-/* Opens on two threads; all is as when it was opened first. Returns whether the window was relocated. */
+/*
+ * Opens on two threads; all is as when it was opened first. Returns whether the window was
+ * relocated.
+ */
 static int open_again(struct rig *rig, struct tf_session_options *options, uint64_t digest)
 {
 	rig_threads(rig, 2, plain, options);
@@ -88,11 +113,14 @@ static int open_again(struct rig *rig, struct tf_session_options *options, uint6
 static void test_taken_bases(void **state)
 {
 	uint64_t bases[TF_WINDOW_BASE_COUNT], digest;
-	size_t count = find_free_bases(bases);
 	struct tf_session_options second;
 	struct rig rig;
+	size_t count;
 
 	(void)state;
+	if (LAST_BASE_IS_FATAL)
+		skip();
+	count = find_free_bases(bases);
 	assert_true(count >= 3);
 	rig_init(&rig, 2);
 	second = rig_options(&rig);
@@ -114,7 +142,10 @@ static void test_taken_bases(void **state)
 	assert_true(rig_is_ok(&rig, 2));
 	assert_int_equal(rig.reports[0].relocated, 1);
 	assert_int_equal(rig.reports[0].digest, digest);
-	/* only the first is free again, and the search starts at the second: the list wraps before it is left */
+	/*
+	 * only the first is free again, and the search starts at the second: the list wraps before it
+	 * is left
+	 */
 	munmap((void *)(uintptr_t)bases[0], PAGE);
 	assert_int_equal(open_again(&rig, &second, digest), 0);
 	assert_int_equal(rig.reports[0].base, bases[0]);
@@ -124,8 +155,8 @@ static void test_taken_bases(void **state)
 }
 
 /* A base that is taken in one rank's process alone is no base for the group. */
-static enum tf_status one_is_blocked(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status one_is_blocked(struct rig *rig, struct rig_report *report,
+	struct tf_link *link, void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 
@@ -150,8 +181,8 @@ static void test_base_taken_on_one_rank(void **state)
 	rig_fini(&rig);
 }
 
-static enum tf_status rows(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status rows(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 	struct tf_session *session = NULL;
@@ -166,7 +197,8 @@ static enum tf_status rows(
 	if (tf_session_step(session, 0, &refused) != TF_E_USAGE || !strstr(refused.text, "0 rows"))
 		status = TF_FAIL(err, TF_E_INTERNAL, "rows 0: '%s'", refused.text);
 	memset(&refused, 0, sizeof(refused));
-	if (tf_session_step(session, largest + 1, &refused) != TF_E_USAGE || !strstr(refused.text, "largest"))
+	if (tf_session_step(session, largest + 1, &refused) != TF_E_USAGE ||
+		!strstr(refused.text, "largest"))
 		status = TF_FAIL(err, TF_E_INTERNAL, "rows %u: '%s'", largest + 1, refused.text);
 	if (tf_session_step(session, UINT64_C(1) << 32, NULL) != TF_E_USAGE)
 		status = TF_FAIL(err, TF_E_INTERNAL, "2^32 rows were not refused");
@@ -201,8 +233,8 @@ static void test_rows_and_capacities(void **state)
 }
 
 /* Large, small, large: nothing of an earlier call may pass for an arrival of a later one. */
-static enum tf_status mixed_rows(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status mixed_rows(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	static const uint64_t sequence[] = {8, 1, 1, 2, 8, 3, 1, 8, 5, 2};
 	struct tf_session_options options = rig_options(rig);
@@ -212,7 +244,8 @@ static enum tf_status mixed_rows(
 	(void)report, (void)user;
 	TF_TRY(tf_session_open(&options, link, &session, err));
 	for (size_t i = 0; status == TF_OK && i < 5 * sizeof(sequence) / sizeof(sequence[0]); i++)
-		status = tf_session_check(session, sequence[i % (sizeof(sequence) / sizeof(sequence[0]))], err);
+		status =
+			tf_session_check(session, sequence[i % (sizeof(sequence) / sizeof(sequence[0]))], err);
 	tf_session_close(session);
 	return status;
 }
@@ -229,8 +262,8 @@ static void test_large_and_small_calls(void **state)
 }
 
 /* Processes, so that the counter is this rank's alone. */
-static enum tf_status count_allocations(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status count_allocations(struct rig *rig, struct rig_report *report,
+	struct tf_link *link, void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 	struct tf_session *session = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rank that is killed, stopped or never comes, while loading and while stepping: every other rank ends with an error that names
- * it. The bound is the wait of rig_processes, far above the timeout here.
+ * A rank that is killed, stopped or never comes, while loading and while stepping: every other rank
+ * ends with an error that names it. The bound is the wait of rig_processes, far above the timeout
+ * here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +59,8 @@ static enum tf_status step_on(struct tf_session *session, struct tf_error *err)
 	return status;
 }
 
-static enum tf_status body(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status body(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	const struct plan *plan = user;
 	int is_victim = tf_link_rank(link) == plan->victim;
@@ -98,7 +99,8 @@ static void check_survivors(const struct rig *rig, uint32_t world, const struct 
 			report->status != TF_E_ABORTED)
 			fail_msg("rank %u: %s: %s", r, tf_status_name(report->status), report->text);
 		if (!strstr(report->text, name))
-			fail_msg("rank %u, reached %d: '%s' does not name %s", r, report->reached, report->text, name);
+			fail_msg("rank %u, reached %d: '%s' does not name %s", r, report->reached, report->text,
+				name);
 	}
 }
 
@@ -121,8 +123,13 @@ static void run_plans(const struct plan *plans, size_t count)
 static void test_killed_while_loading(void **state)
 {
 	static const struct plan plans[] = {
-		{0, SIGKILL, 1, 0}, {1, SIGKILL, 1, 0}, {2, SIGKILL, 1, 0}, {1, SIGKILL, 1, 1000},
-		{0, SIGKILL, 1, 3000}, {2, SIGKILL, 1, 7000}, {1, SIGKILL, 1, 15000},
+		{0, SIGKILL, 1, 0},
+		{1, SIGKILL, 1, 0},
+		{2, SIGKILL, 1, 0},
+		{1, SIGKILL, 1, 1000},
+		{0, SIGKILL, 1, 3000},
+		{2, SIGKILL, 1, 7000},
+		{1, SIGKILL, 1, 15000},
 	};
 
 	(void)state;
@@ -132,7 +139,11 @@ static void test_killed_while_loading(void **state)
 static void test_stopped_while_loading(void **state)
 {
 	static const struct plan plans[] = {
-		{0, SIGSTOP, 1, 0}, {1, SIGSTOP, 1, 0}, {2, SIGSTOP, 1, 2000}, {0, SIGSTOP, 1, 6000}, {1, SIGSTOP, 1, 12000},
+		{0, SIGSTOP, 1, 0},
+		{1, SIGSTOP, 1, 0},
+		{2, SIGSTOP, 1, 2000},
+		{0, SIGSTOP, 1, 6000},
+		{1, SIGSTOP, 1, 12000},
 	};
 
 	(void)state;
@@ -142,7 +153,9 @@ static void test_stopped_while_loading(void **state)
 static void test_killed_while_stepping(void **state)
 {
 	static const struct plan plans[] = {
-		{0, SIGKILL, 0, 20000}, {1, SIGKILL, 0, 0}, {2, SIGKILL, 0, 5000},
+		{0, SIGKILL, 0, 20000},
+		{1, SIGKILL, 0, 0},
+		{2, SIGKILL, 0, 5000},
 	};
 
 	(void)state;
@@ -152,7 +165,9 @@ static void test_killed_while_stepping(void **state)
 static void test_stopped_while_stepping(void **state)
 {
 	static const struct plan plans[] = {
-		{0, SIGSTOP, 0, 1000}, {1, SIGSTOP, 0, 20000}, {2, SIGSTOP, 0, 3000},
+		{0, SIGSTOP, 0, 1000},
+		{1, SIGSTOP, 0, 20000},
+		{2, SIGSTOP, 0, 3000},
 	};
 
 	(void)state;
@@ -160,8 +175,8 @@ static void test_stopped_while_stepping(void **state)
 }
 
 /* One rank opens no session at all, and says nothing. */
-static enum tf_status absent(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status absent(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	struct tf_session_options options = rig_options(rig);
 	struct tf_session *session = NULL;

@@ -19,8 +19,8 @@ struct paths {
 	uint32_t capacity_max;
 };
 
-static enum tf_status open_own(
-	struct rig *rig, struct rig_report *report, struct tf_link *link, void *user, struct tf_error *err)
+static enum tf_status open_own(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
 {
 	const struct paths *paths = user;
 	struct tf_session_options options = rig_options(rig);
@@ -30,7 +30,8 @@ static enum tf_status open_own(
 	return rig_open_and_check(rig, report, link, &options, err);
 }
 
-static void open_paths(struct rig *rig, uint32_t world, const char *path, const char *odd, uint32_t odd_rank)
+static void open_paths(
+	struct rig *rig, uint32_t world, const char *path, const char *odd, uint32_t odd_rank)
 {
 	struct paths paths = {.strict = 0};
 
@@ -44,7 +45,8 @@ static const char *refused(const struct rig *rig, uint32_t world, enum tf_status
 {
 	for (uint32_t r = 0; r < world; r++) {
 		if (rig->reports[r].status != status)
-			fail_msg("rank %u: %s: %s", r, tf_status_name(rig->reports[r].status), rig->reports[r].text);
+			fail_msg(
+				"rank %u: %s: %s", r, tf_status_name(rig->reports[r].status), rig->reports[r].text);
 		assert_string_equal(rig->reports[r].text, rig->reports[0].text);
 	}
 	return rig->reports[0].text;
@@ -58,9 +60,9 @@ static void assert_has(const char *text, const char *part)
 
 static void test_a_misfit_lists_every_cause(void **state)
 {
-	static const char *const identity[] = {"device.model", "NVIDIA H200", "device.compute_capability", "90",
-		"device.sm_count", "132", "device.memory_bytes", "150754820096", "numerics", "bf16-tree",
-		"topology.signature", "switched:x", NULL};
+	static const char *const identity[] = {"device.model", "NVIDIA H200",
+		"device.compute_capability", "90", "device.sm_count", "132", "device.memory_bytes",
+		"150754820096", "numerics", "bf16-tree", "topology.signature", "switched:x", NULL};
 	const char *text;
 	char path[256];
 	struct rig rig;
@@ -187,8 +189,8 @@ static void test_damage(void **state)
 		write_file(path, bytes, size);
 		bytes[at] ^= 0x55;
 		open_paths(&rig, 2, path, path, 0);
-		assert_true(rig.reports[0].status == TF_E_INVALID || rig.reports[0].status == TF_E_DAMAGED ||
-			rig.reports[0].status == TF_E_VERSION);
+		assert_true(rig.reports[0].status == TF_E_INVALID ||
+					rig.reports[0].status == TF_E_DAMAGED || rig.reports[0].status == TF_E_VERSION);
 		text = refused(&rig, 2, rig.reports[0].status);
 		assert_has(text, path);
 		write_file(path, bytes, at);
@@ -201,8 +203,9 @@ static void test_damage(void **state)
 
 static void test_a_capacity_below_all(void **state)
 {
-	static const char workload[] = "name: wide\nsummary: No small one.\ncapacities: [4, 8]\ngroups:\n"
-				       "  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 64}\n";
+	static const char workload[] =
+		"name: wide\nsummary: No small one.\ncapacities: [4, 8]\ngroups:\n"
+		"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 64}\n";
 	struct paths paths = {.capacity_max = 3};
 	struct bench bench;
 	struct rig rig;

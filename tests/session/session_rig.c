@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The package is made by the ranks of bench_rig; ranks that open it never share memory but through their window. */
+/*
+ * The package is made by the ranks of bench_rig; ranks that open it never share memory but through
+ * their window.
+ */
 #include "tests/session/session_rig.h"
 
 #include <dirent.h>
@@ -17,10 +20,11 @@
 #define RIG_DEADLINE_NS (60 * TF_NS_PER_S)
 #define OUTPUT_SEED     77
 
-static const char workload[] = "name: mixed\nsummary: One of each operation.\ncapacities: [1, 2, 8]\ngroups:\n"
-			       "  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 1031, times: 3}\n"
-			       "  - {name: gather, op: all_gather, dtype: f16, row_elements: 640, times: 2}\n"
-			       "  - {name: scatter, op: reduce_scatter, dtype: f32, row_elements: 129, times: 2}\n";
+static const char workload[] =
+	"name: mixed\nsummary: One of each operation.\ncapacities: [1, 2, 8]\ngroups:\n"
+	"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 1031, times: 3}\n"
+	"  - {name: gather, op: all_gather, dtype: f16, row_elements: 640, times: 2}\n"
+	"  - {name: scatter, op: reduce_scatter, dtype: f32, row_elements: 129, times: 2}\n";
 
 static void die(const char *what, const char *why)
 {
@@ -34,7 +38,8 @@ void rig_init(struct rig *rig, uint32_t world)
 	size_t bytes = TF_WORLD_MAX * sizeof(rig->reports[0]);
 
 	memset(rig, 0, sizeof(*rig));
-	snprintf(rig->folder, sizeof(rig->folder), "%s/tf-session-XXXXXX", temporary ? temporary : "/tmp");
+	snprintf(
+		rig->folder, sizeof(rig->folder), "%s/tf-session-XXXXXX", temporary ? temporary : "/tmp");
 	if (!mkdtemp(rig->folder))
 		die(rig->folder, "cannot be made");
 	snprintf(rig->path, sizeof(rig->path), "%s/good.tfp", rig->folder);
@@ -72,8 +77,8 @@ const char *rig_altered(
 	struct tf_bytes altered = {0};
 	struct tf_error err = {0};
 
-	if (tf_catalog_read(catalog->data, catalog->size, TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &program,
-		    &err) != TF_OK)
+	if (tf_catalog_read(catalog->data, catalog->size, TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES,
+			&program, &err) != TF_OK)
 		die(name, err.text);
 	for (; identity && identity[0]; identity += 2) {
 		if (tf_program_set_identity(&program, identity[0], identity[1], &err) != TF_OK)
@@ -90,7 +95,8 @@ const char *rig_altered(
 
 struct tf_session_options rig_options(const struct rig *rig)
 {
-	return (struct tf_session_options){.path = rig->path, .timeout_ns = BENCH_TIMEOUT_NS, .probe = 1};
+	return (struct tf_session_options){
+		.path = rig->path, .timeout_ns = BENCH_TIMEOUT_NS, .probe = 1};
 }
 
 struct run {
@@ -178,7 +184,8 @@ static enum tf_status digest_outputs(
 	return TF_OK;
 }
 
-static enum tf_status check_all(struct tf_session *session, struct rig_report *report, struct tf_error *err)
+static enum tf_status check_all(
+	struct tf_session *session, struct rig_report *report, struct tf_error *err)
 {
 	const struct tf_program *program = tf_session_program(session);
 
@@ -215,7 +222,8 @@ int rig_is_ok(const struct rig *rig, uint32_t world)
 	for (uint32_t r = 0; r < world; r++) {
 		if (rig->reports[r].status == TF_OK)
 			continue;
-		fprintf(stderr, "rank %u: %s: %s\n", r, tf_status_name(rig->reports[r].status), rig->reports[r].text);
+		fprintf(stderr, "rank %u: %s: %s\n", r, tf_status_name(rig->reports[r].status),
+			rig->reports[r].text);
 		return 0;
 	}
 	return 1;

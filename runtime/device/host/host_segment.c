@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A segment is a memfd whose size is sealed: a peer that holds the descriptor cannot shrink it
- * under us, so a mapping of a checked size never faults. Its pages are taken when it is created: a lack of
- * memory is an error there, not a signal in the middle of a step.
+ * under us, so a mapping of a checked size never faults.
  */
 #include "runtime/device/host/host_window.h"
 
@@ -41,11 +40,6 @@ enum tf_status tf_host_segment_create(
 	if (ftruncate(fd, (off_t)bytes) < 0) {
 		status =
 			TF_FAIL_ERRNO(err, "cannot size a segment of %llu bytes", (unsigned long long)bytes);
-		goto fail;
-	}
-	if (bytes <= TF_HOST_RESERVE_MAX && fallocate(fd, 0, 0, (off_t)bytes) < 0) {
-		status = TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a segment of %llu bytes",
-			(unsigned long long)bytes);
 		goto fail;
 	}
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {

@@ -12,9 +12,6 @@ extern "C" {
 /* A multiple of every page size in use (4, 16, 64 KiB), so that a layout fits all machines. */
 #define TF_HOST_GRANULARITY UINT64_C(65536)
 
-/* Segments up to this size are given all their pages when they are created; larger ones as they are touched. */
-#define TF_HOST_RESERVE_MAX (UINT64_C(4) << 30)
-
 enum tf_status tf_host_segment_create(
 	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
 enum tf_status tf_host_window_open(struct tf_device *device,

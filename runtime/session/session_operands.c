@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operands of a session: generated inputs, what the outputs must then be, and the comparison.
+ *
+ * 1. Expected outputs are computed from the operands of all ranks, never read from a peer.
+ * 2. One stream of operands a rank serves all buffers, each from a start of its own, so that
+ *    buffers differ and a capacity costs no more than its largest input to generate.
+ * 3. Memory is kept between fills: a second fill of the same size allocates nothing.
+ */
+#include "runtime/session/session_private.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runtime/collective/collective.h"
+
+#define POISON_BYTE 0xa5
+#define STREAM_STEP 64 /* elements between the starts of two buffers in a stream */
+
+/* Whether a buffer is an operand of a group of this capacity. */
+static int belongs(const struct tf_session *session, const struct tf_buffer *buffer,
+	uint32_t capacity, enum tf_buffer_role role)
+{
+	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
+		   session->package.program.groups[buffer->group].capacity == capacity;
+}
+
+static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacity)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		if (belongs(session, &session->package.program.buffers[i], capacity, TF_BUFFER_OUTPUT))
+			total += session->package.program.buffers[i].bytes;
+	}
+	return total;
+}
+
+static uint64_t owned_bytes(const struct tf_session *session, const struct tf_group *group)
+{
+	return tf_owned_count(group->op, tf_group_input_count(group), session->rank, session->world) *
+		   tf_dtype_bytes(group->dtype);
+}
+
+/* The input that goes with an output: the buffer before it, or whichever bears the same pair. */
+static uint32_t input_of(const struct tf_session *session, uint32_t output)
+{
+	const struct tf_buffer *buffers = session->package.program.buffers;
+
+	for (uint32_t i = output; i-- > 0;) {
+		if (buffers[i].role == TF_BUFFER_INPUT && buffers[i].group == buffers[output].group &&
+			buffers[i].pair == buffers[output].pair)
+			return i;
+	}
+	return TF_PROGRAM_NONE;
+}
+
+/* Writes this rank's input and prepares the output that must come of all ranks' inputs. */
+static enum tf_status fill_pair(struct tf_session *session, uint32_t output, uint64_t first,
+	uint8_t *expected, struct tf_error *err)
+{
+	const struct tf_buffer *buffer = &session->package.program.buffers[output];
+	const struct tf_group *group = &session->package.program.groups[buffer->group];
+	uint64_t width = tf_dtype_bytes(group->dtype), stride = session->stream_count * width;
+	const void *inputs[TF_WORLD_MAX];
+	uint32_t target = input_of(session, output);
+
+	if (target == TF_PROGRAM_NONE)
+		return TF_FAIL(err, TF_E_INVALID, "buffer '%s' has no input", buffer->name);
+	for (uint32_t r = 0; r < session->world; r++)
+		inputs[r] = session->streams[group->dtype] + r * stride + first * width;
+	tf_expected_output(group, session->world, session->rank, inputs, expected);
+	return session->ops->write(session->device, tf_session_buffer_data(session, target),
+		inputs[session->rank], tf_group_input_bytes(group), err);
+}
+
+/* Elements that the streams need for a capacity: its largest input behind the last start. */
+static uint64_t stream_elements(const struct tf_session *session, uint32_t capacity)
+{
+	const struct tf_program *program = &session->package.program;
+	uint64_t largest = 0;
+
+	for (uint32_t i = 0; i < program->group_count; i++) {
+		uint64_t count = tf_group_input_count(&program->groups[i]);
+
+		if (program->groups[i].capacity == capacity && count > largest)
+			largest = count;
+	}
+	return largest + (uint64_t)program->buffer_count * STREAM_STEP;
+}
+
+static enum tf_status grow(uint8_t **buffer, uint64_t bytes, struct tf_error *err)
+{
+	uint8_t *grown = tf_reallocarray(*buffer, 1, bytes);
+
+	if (!grown)
+		return TF_FAIL(
+			err, TF_E_NO_MEMORY, "no memory for %llu bytes of operands", (unsigned long long)bytes);
+	*buffer = grown;
+	return TF_OK;
+}
+
+static int has_dtype(const struct tf_program *program, enum tf_dtype dtype)
+{
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		if (program->groups[g].dtype == dtype)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Every rank's stream of `seed` in each data type that the program uses; nothing where they are
+ * there already.
+ */
+static enum tf_status make_streams(
+	struct tf_session *session, uint64_t count, uint64_t seed, struct tf_error *err)
+{
+	if (session->stream_count >= count && session->stream_seed == seed)
+		return TF_OK;
+	if (count < session->stream_count)
+		count = session->stream_count;
+	for (int d = 0; d < TF_DTYPE_COUNT; d++) {
+		enum tf_dtype dtype = (enum tf_dtype)d;
+		uint64_t stride = count * tf_dtype_bytes(dtype);
+
+		if (!has_dtype(&session->package.program, dtype))
+			continue;
+		if (count > session->stream_count)
+			TF_TRY(grow(&session->streams[d], session->world * stride, err));
+		for (uint32_t r = 0; r < session->world; r++)
+			tf_operand_fill(
+				TF_FILL_RANDOM, dtype, seed, r, count, session->streams[d] + r * stride);
+	}
+	session->stream_count = count;
+	session->stream_seed = seed;
+	return TF_OK;
+}
+
+enum tf_status tf_session_fill(
+	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
+{
+	uint64_t at = 0, bytes;
+	uint32_t capacity;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	session->expected_capacity = 0;
+	bytes = outputs_bytes(session, capacity);
+	if (session->expected_bytes < bytes) {
+		TF_TRY(grow(&session->expected, bytes, err));
+		session->expected_bytes = bytes;
+	}
+	TF_TRY(make_streams(session, stream_elements(session, capacity), seed, err));
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
+
+		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			continue;
+		TF_TRY(fill_pair(session, i, (uint64_t)i * STREAM_STEP, session->expected + at, err));
+		at += buffer->bytes;
+	}
+	session->expected_capacity = capacity;
+	return TF_OK;
+}
+
+void tf_session_poison(struct tf_session *session, uint64_t rows)
+{
+	uint32_t capacity;
+
+	if (tf_session_capacity_for(session, rows, &capacity, NULL) != TF_OK)
+		return;
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
+
+		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			(void)!session->ops->stream_set(session->stream, tf_session_buffer_data(session, i),
+				POISON_BYTE, buffer->bytes, NULL);
+	}
+}
+
+/* Names the first element that differs, with both values in hex. */
+static enum tf_status mismatch(const struct tf_session *session, const struct tf_buffer *buffer,
+	const uint8_t *found, const uint8_t *wanted, struct tf_error *err)
+{
+	size_t width = tf_dtype_bytes(buffer->dtype), at = 0;
+	char found_hex[16], wanted_hex[16];
+
+	while (found[at] == wanted[at])
+		at++;
+	at -= at % width;
+	tf_hex(found + at, width, found_hex);
+	tf_hex(wanted + at, width, wanted_hex);
+	return TF_FAIL(err, TF_E_MISMATCH,
+		"rank %u: buffer '%s', element %zu holds bytes %s where the reference has %s",
+		session->rank, buffer->name, at / width, found_hex, wanted_hex);
+}
+
+enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
+{
+	uint32_t capacity;
+	uint64_t at = 0;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	if (capacity != session->expected_capacity)
+		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
+	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
+		const struct tf_buffer *buffer = &session->package.program.buffers[i];
+		const uint8_t *found = tf_session_buffer_data(session, i);
+		uint64_t bytes;
+
+		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+			continue;
+		bytes = owned_bytes(session, &session->package.program.groups[buffer->group]);
+		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
+			return mismatch(session, buffer, found, session->expected + at, err);
+		at += buffer->bytes;
+	}
+	return TF_OK;
+}
