@@ -207,6 +207,35 @@ static void test_never_started(void **state)
 	rig_fini(&rig);
 }
 
+/* One rank takes no part in the probe: the others wait for it there as long as they may. */
+static enum tf_status probe_without_one(struct rig *rig, struct rig_report *report,
+	struct tf_link *link, void *user, struct tf_error *err)
+{
+	struct tf_session_options options = rig_options(rig);
+	struct tf_session *session = NULL;
+
+	(void)report, (void)user;
+	options.timeout_ns = SHORT_TIMEOUT_NS;
+	options.probe = tf_link_rank(link) != 1;
+	TF_TRY(tf_session_open(&options, link, &session, err));
+	tf_session_close(session);
+	return TF_OK;
+}
+
+static void test_a_wait_in_the_probe_keeps_its_reason(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, 3);
+	assert_true(rig_processes(&rig, 3, TF_PROGRAM_NONE, probe_without_one, NULL));
+	for (uint32_t r = 0; r < 3; r++) {
+		if (!strstr(rig.reports[r].text, "no arrival from rank 1"))
+			fail_msg("rank %u: %s", r, rig.reports[r].text);
+	}
+	rig_fini(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_killed_while_stepping),
 		cmocka_unit_test(test_stopped_while_stepping),
 		cmocka_unit_test(test_never_started),
+		cmocka_unit_test(test_a_wait_in_the_probe_keeps_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
