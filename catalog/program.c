@@ -113,7 +113,7 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out)
 int tf_candidate_equal(const struct tf_candidate *a, const struct tf_candidate *b)
 {
 	return a->algorithm == b->algorithm && a->writer == b->writer && a->threads == b->threads &&
-		   a->ctas == b->ctas && a->chunk_bytes == b->chunk_bytes;
+		a->ctas == b->ctas && a->chunk_bytes == b->chunk_bytes;
 }
 
 uint64_t tf_shard_count(uint64_t count, uint32_t world)

@@ -44,7 +44,7 @@ enum tf_status tf_check_unique(const struct tf_check *check, uint32_t count,
 	tf_check_compare_fn compare, const char *row, const char *same, struct tf_error *err)
 {
 	enum tf_status status = TF_OK;
-	uint32_t *order;
+	uint32_t *order = NULL;
 
 	TF_TRY(tf_check_order(check, count, compare, &order, err));
 	for (uint32_t i = 1; i < count && status == TF_OK; i++) {

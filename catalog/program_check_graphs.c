@@ -126,8 +126,9 @@ static enum tf_status check_edge(
 	if (edge->type > 1)
 		return TF_FAIL(
 			err, TF_E_INVALID, "type is %u, not 0 (full) or 1 (programmatic)", edge->type);
-	if (edge->type == 1 && (graph->nodes[edge->from].kind != TF_NODE_KERNEL ||
-							   graph->nodes[edge->to].kind != TF_NODE_KERNEL))
+	if (edge->type == 1 &&
+		(graph->nodes[edge->from].kind != TF_NODE_KERNEL ||
+			graph->nodes[edge->to].kind != TF_NODE_KERNEL))
 		return TF_FAIL(err, TF_E_INVALID, "a programmatic edge does not join two kernels");
 	return TF_OK;
 }

@@ -32,7 +32,7 @@ struct part {
 static int range_inside(uint64_t off, uint64_t bytes, uint64_t outer_off, uint64_t outer_bytes)
 {
 	return off >= outer_off && off - outer_off <= outer_bytes &&
-		   bytes <= outer_bytes - (off - outer_off);
+		bytes <= outer_bytes - (off - outer_off);
 }
 
 /* The layout's source bytes have been bounded, so the products cannot overflow. */
@@ -110,7 +110,7 @@ static int part_may_hold(const struct part *part, const struct tf_buffer *buffer
 	if (!buffer->peer_visible)
 		return part->kind == PART_PRIVATE;
 	return part->kind == PART_EXCHANGE ||
-		   (part->kind == PART_PROTOCOL && buffer->role == TF_BUFFER_PROTOCOL);
+		(part->kind == PART_PROTOCOL && buffer->role == TF_BUFFER_PROTOCOL);
 }
 
 static enum tf_status check_buffer_place(

@@ -86,7 +86,7 @@ uint32_t tf_word_bytes(enum tf_word_kind kind)
 static int is_name_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-		   c == '_' || c == '-';
+		c == '_' || c == '-';
 }
 
 int tf_text_is_name(const char *text, size_t array_bytes)
@@ -135,11 +135,11 @@ int tf_text_is_path(const char *text, size_t array_bytes)
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = p[0] < 0x80       ? 1
-					: p[0] >> 5 == 6  ? 2
-					: p[0] >> 4 == 14 ? 3
-					: p[0] >> 3 == 30 ? 4
-									  : 0;
+	size_t length = p[0] < 0x80 ? 1
+		: p[0] >> 5 == 6        ? 2
+		: p[0] >> 4 == 14       ? 3
+		: p[0] >> 3 == 30       ? 4
+								: 0;
 	uint32_t code;
 
 	if (length < 2 || length > left)

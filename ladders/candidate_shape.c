@@ -64,7 +64,7 @@ enum tf_status tf_candidate_legal_shape(const struct tf_candidate *candidate, ui
 {
 	int gathers_only =
 		candidate->writer == TF_WRITER_COPY_ENGINE || candidate->writer == TF_WRITER_WIRE;
-	const char *unused;
+	const char *unused = NULL;
 	const char **field = out_field ? out_field : &unused;
 
 	TF_TRY(check_geometry(candidate, field, err));

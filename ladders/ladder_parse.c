@@ -249,9 +249,8 @@ static enum tf_status read_rung(struct reading *r)
 static int overlap(const struct tf_rung *a, const struct tf_rung *b)
 {
 	return tf_candidate_equal(&a->candidate, &b->candidate) && (a->ops & b->ops) &&
-		   (a->dtypes & b->dtypes) && a->world_min <= b->world_max &&
-		   b->world_min <= a->world_max && a->bytes_min <= b->bytes_max &&
-		   b->bytes_min <= a->bytes_max;
+		(a->dtypes & b->dtypes) && a->world_min <= b->world_max && b->world_min <= a->world_max &&
+		a->bytes_min <= b->bytes_max && b->bytes_min <= a->bytes_max;
 }
 
 /* The same candidate twice for one group would be sampled twice and tie with itself. */

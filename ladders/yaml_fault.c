@@ -216,7 +216,7 @@ static enum tf_status fail_flag(
 	unsigned index = 0;
 
 	while (child && child->kind == TF_YAML_SCALAR &&
-		   is_word(place->schema, tf_yaml_value(yaml, child))) {
+		is_word(place->schema, tf_yaml_value(yaml, child))) {
 		child = tf_yaml_next(yaml, node, child);
 		index++;
 	}

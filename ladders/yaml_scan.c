@@ -142,7 +142,7 @@ static enum tf_status add_key(
 static enum tf_status scan_scalar(
 	struct scan *scan, const yaml_event_t *event, size_t line, struct tf_error *err)
 {
-	uint32_t off;
+	uint32_t off = 0;
 
 	if (event->data.scalar.anchor || event->data.scalar.tag)
 		return fail_at(scan, line, err, "anchors, aliases and tags are not allowed");

@@ -16,9 +16,9 @@ static json_t *pack_identity(const struct tf_package_diff *diff)
 	for (uint32_t i = 0; array && i < diff->identity_count; i++) {
 		const struct tf_diff_identity *row = &diff->identity[i];
 
-		array = tf_json_append(
-			array, json_pack("{s:s, s:o, s:o}", "key", row->key, "a", text_or_null(row->value[0]),
-					   "b", text_or_null(row->value[1])));
+		array = tf_json_append(array,
+			json_pack("{s:s, s:o, s:o}", "key", row->key, "a", text_or_null(row->value[0]), "b",
+				text_or_null(row->value[1])));
 	}
 	return array;
 }
@@ -67,11 +67,12 @@ static json_t *pack_changed(const struct tf_package_view *views, const struct tf
 	for (uint32_t i = 0; array && i < diff->pick_count; i++) {
 		const struct tf_diff_pick *pick = &diff->picks[i];
 
-		array = tf_json_append(array, json_pack("{s:o, s:s, s:o, s:o}", "group",
-										  pack_group(&views[0].program.groups[pick->group[0]]),
-										  "outcome", tf_diff_outcome_name(pick->outcome), "a",
-										  pack_side(&views[0].program, &pick->side[0]), "b",
-										  pack_side(&views[1].program, &pick->side[1])));
+		array = tf_json_append(array,
+			json_pack("{s:o, s:s, s:o, s:o}", "group",
+				pack_group(&views[0].program.groups[pick->group[0]]), "outcome",
+				tf_diff_outcome_name(pick->outcome), "a",
+				pack_side(&views[0].program, &pick->side[0]), "b",
+				pack_side(&views[1].program, &pick->side[1])));
 	}
 	return array;
 }

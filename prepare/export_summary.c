@@ -106,11 +106,11 @@ static json_t *picks_json(const struct tf_program *program)
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		const struct tf_group_candidate *pick = &program->candidates[program->selectors[g]];
 
-		json_array_append_new(
-			picks, json_pack("{s:s, s:i, s:s, s:I, s:s}", "group", program->groups[g].name,
-					   "capacity", (int)program->groups[g].capacity, "candidate",
-					   tf_candidate_name(&pick->candidate, name), "median_ns",
-					   (json_int_t)pick->stage_median_ns[1], "reason", pick->reason));
+		json_array_append_new(picks,
+			json_pack("{s:s, s:i, s:s, s:I, s:s}", "group", program->groups[g].name, "capacity",
+				(int)program->groups[g].capacity, "candidate",
+				tf_candidate_name(&pick->candidate, name), "median_ns",
+				(json_int_t)pick->stage_median_ns[1], "reason", pick->reason));
 	}
 	return picks;
 }

@@ -26,10 +26,10 @@ static json_t *pack_graphs(const struct tf_program *program)
 		const struct tf_graph *graph = &program->graphs[i];
 		int startup = graph->kind == TF_GRAPH_STARTUP;
 
-		array = tf_json_append(
-			array, json_pack("{s:s, s:o, s:I, s:I}", "kind", startup ? "startup" : "step",
-					   "capacity", startup ? json_null() : json_integer(graph->capacity), "nodes",
-					   (json_int_t)graph->node_count, "edges", (json_int_t)graph->edge_count));
+		array = tf_json_append(array,
+			json_pack("{s:s, s:o, s:I, s:I}", "kind", startup ? "startup" : "step", "capacity",
+				startup ? json_null() : json_integer(graph->capacity), "nodes",
+				(json_int_t)graph->node_count, "edges", (json_int_t)graph->edge_count));
 	}
 	return array;
 }

@@ -136,7 +136,7 @@ static void judge(const struct tf_program *program, struct tf_diff_side *side)
 static int asks_for_its_pick(const struct tf_diff_side *side)
 {
 	return side->verdict == TF_DIFF_JUSTIFIED || side->verdict == TF_DIFF_ABSENT ||
-		   side->verdict == TF_DIFF_STRUCK;
+		side->verdict == TF_DIFF_STRUCK;
 }
 
 static void compare_pick(const struct tf_program *const programs[2], uint32_t group_a,

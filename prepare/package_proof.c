@@ -122,7 +122,7 @@ static enum tf_status check_groups(
 		uint32_t count = 0;
 
 		while (first + count < program->candidate_count &&
-			   program->candidates[first + count].group == g)
+			program->candidates[first + count].group == g)
 			count++;
 		TF_TRY(check_group(program, g, first, count, rows, err));
 		first += count;

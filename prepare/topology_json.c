@@ -118,9 +118,9 @@ static json_t *pack_tree(const struct tf_topology *topology)
 	for (uint32_t i = 0; array && i < topology->node_count; i++) {
 		const struct tf_topology_node *n = &topology->nodes[i];
 
-		array = append(
-			array, json_pack("{s:s,s:s,s:o,s:o}", "kind", node_kinds[n->kind], "name", n->name,
-					   "parent", index_or_null(n->parent), "device", index_or_null(n->device)));
+		array = append(array,
+			json_pack("{s:s,s:s,s:o,s:o}", "kind", node_kinds[n->kind], "name", n->name, "parent",
+				index_or_null(n->parent), "device", index_or_null(n->device)));
 	}
 	return array;
 }

@@ -143,9 +143,9 @@ static void print_rdma(FILE *to, const struct tf_topology *topology)
 		if (r->prefix_bits)
 			snprintf(address, sizeof(address), "%s/%u", r->address, tf_topology_prefix_length(r));
 		fprintf(to, "%-12s  %4s  %-6s  %-12s  %6s  %-12s  %s\n", r->name, port,
-			!r->port    ? "-"
-			: r->active ? "active"
-						: "down",
+			!r->port        ? "-"
+				: r->active ? "active"
+							: "down",
 			r->bus_id[0] ? r->bus_id : "-", rate, r->netdev[0] ? r->netdev : "-", address);
 	}
 }

@@ -118,10 +118,10 @@ static int serve(const struct words *words, const char *path, int64_t begin_ns)
 		.begin_ns = begin_ns,
 		.strict = words->strict,
 		.json = words->json,
-		.mode = words->check   ? TF_SERVE_CHECK
-				: words->drift ? TF_SERVE_DRIFT
-				: words->bench ? TF_SERVE_BENCH
-							   : TF_SERVE_HTTP,
+		.mode = words->check ? TF_SERVE_CHECK
+			: words->drift   ? TF_SERVE_DRIFT
+			: words->bench   ? TF_SERVE_BENCH
+							 : TF_SERVE_HTTP,
 	};
 
 	if (words->check + words->drift + words->bench > 1)

@@ -28,9 +28,9 @@ uint32_t tf_bench_calls_max(uint64_t bytes)
 {
 	uint64_t calls = TF_BENCH_OPERANDS_BYTES / bytes;
 
-	return calls < TF_BENCH_CALLS_MIN   ? TF_BENCH_CALLS_MIN
-		   : calls > TF_BENCH_CALLS_MAX ? TF_BENCH_CALLS_MAX
-										: (uint32_t)calls;
+	return calls < TF_BENCH_CALLS_MIN ? TF_BENCH_CALLS_MIN
+		: calls > TF_BENCH_CALLS_MAX  ? TF_BENCH_CALLS_MAX
+									  : (uint32_t)calls;
 }
 
 static enum tf_status make_workload(
@@ -117,7 +117,7 @@ static enum tf_status tune(
 static void choose_calls(const struct tf_bench_options *options, struct tf_bench_result *result)
 {
 	double chains = (double)result->case_count * TF_BENCH_ROUNDS *
-					(TF_BENCH_LAUNCHES + TF_BENCH_WARM) * (options->against_mpi ? 2 : 1);
+		(TF_BENCH_LAUNCHES + TF_BENCH_WARM) * (options->against_mpi ? 2 : 1);
 
 	for (uint32_t i = 0; i < result->case_count; i++) {
 		const struct tf_group_candidate *pick =
@@ -127,7 +127,7 @@ static void choose_calls(const struct tf_bench_options *options, struct tf_bench
 		uint32_t most = tf_bench_calls_max(result->cases[i].bytes);
 
 		result->cases[i].calls = calls < TF_BENCH_CALLS_MIN ? TF_BENCH_CALLS_MIN
-								 : calls > most             ? most
+			: calls > most                                  ? most
 															: (uint32_t)calls;
 	}
 }

@@ -110,13 +110,13 @@ static json_t *pack_cases(const struct tf_bench_result *result)
 	for (uint32_t i = 0; array && i < result->case_count; i++) {
 		const struct tf_bench_case *what = &result->cases[i];
 
-		array = tf_json_append(
-			array, json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "op", tf_op_name(what->op),
-					   "bytes", (json_int_t)what->bytes, "calls", (json_int_t)what->calls, "pick",
-					   tf_json_candidate(pick_of(result, i)), "ours",
-					   pack_side(&result->ours[i], what->calls), "mpi",
-					   result->mpi ? pack_side(&result->mpi[i], what->calls) : json_null(),
-					   "ours_over_mpi", pack_ratio(result, i)));
+		array = tf_json_append(array,
+			json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "op", tf_op_name(what->op), "bytes",
+				(json_int_t)what->bytes, "calls", (json_int_t)what->calls, "pick",
+				tf_json_candidate(pick_of(result, i)), "ours",
+				pack_side(&result->ours[i], what->calls), "mpi",
+				result->mpi ? pack_side(&result->mpi[i], what->calls) : json_null(),
+				"ours_over_mpi", pack_ratio(result, i)));
 	}
 	return array;
 }

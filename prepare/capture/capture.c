@@ -24,8 +24,8 @@ struct tf_capture {
 	struct tf_stream *stream;
 	struct tf_graph graph;
 	uint32_t node_capacity;
-	uint32_t *
-		table; /* open-addressed by hash: launch index + 1, 0 = free; (table_size), a power of two */
+	/* (table_size), a power of two: open-addressed by hash, launch index + 1, 0 = free */
+	uint32_t *table;
 	uint32_t table_size, table_used;
 	struct tf_error failed;
 };
@@ -211,7 +211,7 @@ static enum tf_status find_or_store(
 		TF_TRY(grow_table(capture, err));
 	at = (uint32_t)hash_launch(&draft->launch, draft->args,
 			 program->kernels[draft->launch.kernel].args_bytes, draft->words) &
-		 (capture->table_size - 1);
+		(capture->table_size - 1);
 	for (; capture->table[at]; at = (at + 1) & (capture->table_size - 1)) {
 		uint32_t index = capture->table[at] - 1;
 

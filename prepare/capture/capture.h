@@ -4,7 +4,9 @@
  * instead of running. On the host the stream's tap hands over each operation; every address
  * becomes (peer, offset), and equal launches are stored once.
  *
- *   idle --tf_capture_begin--> capturing --tf_capture_end--> idle       (a failed operation makes the end fail)
+ *   idle --tf_capture_begin--> capturing --tf_capture_end--> idle
+ *
+ * A failed operation makes the end fail.
  */
 #ifndef TF_PREPARE_CAPTURE_CAPTURE_H
 #define TF_PREPARE_CAPTURE_CAPTURE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   inputs -> ranks tune and capture -> catalog -> temporary file -> fresh ranks check it -> published
+ *   inputs -> ranks tune and capture -> catalog -> temporary file -> fresh ranks check it
+ *          -> published
  *
  * A failure anywhere leaves the file of that name as it was; the temporary file goes with the
  * writer.
@@ -121,8 +122,8 @@ static enum tf_status choose_path(
 	const char *workload = tf_program_identity(&result->program, "workload");
 
 	result->path = options->out_path
-					   ? tf_strdup(options->out_path)
-					   : tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
+		? tf_strdup(options->out_path)
+		: tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
 	if (!result->path)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the package's name");
 	return TF_OK;

@@ -219,7 +219,7 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	struct tf_error *err)
 {
 	uint32_t capabilities = properties->capabilities &
-							(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
+		(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
 
 	TF_TRY(plan_groups(workload, world, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++)

@@ -24,7 +24,7 @@ static uint32_t *mask_of(const struct tf_bench_rank *rank, uint32_t slot)
 
 	tf_startup_places(program->group_count, program->candidate_count, &off, NULL, NULL, NULL, NULL);
 	return (uint32_t *)tf_rank_window_at(&rank->window, 0, program->layout.startup_off + off) +
-		   slot;
+		slot;
 }
 
 static enum tf_status record_evict(struct tf_bench_rank *rank, struct tf_error *err)

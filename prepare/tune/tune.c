@@ -55,7 +55,7 @@ static enum tf_status keep_one_candidate(const struct tf_program *program, struc
 
 		for (uint32_t slot = 0; slot < program->candidate_count; slot++)
 			alive += program->candidates[slot].group == g &&
-					 program->candidates[slot].state != TF_CANDIDATE_STRUCK;
+				program->candidates[slot].state != TF_CANDIDATE_STRUCK;
 		if (!alive)
 			return TF_FAIL(err, TF_E_INVALID,
 				"group '%s' at capacity %u keeps no candidate: all were struck out, the first "
@@ -146,8 +146,8 @@ static void explain(struct tf_group_candidate *entry, const struct tf_group_cand
 	} else if (own >= 0) {
 		entry->state = TF_CANDIDATE_SURVIVED;
 		snprintf(entry->reason, sizeof(entry->reason),
-			own < best ? "survived; %" PRId64 " ns is within the tie of the pick's %" PRId64
-						 " ns, which is an earlier rung"
+			own < best ? "survived; %" PRId64 " ns against the pick's %" PRId64
+						 " ns, but not by 2 %% in 16 of 21 passes: the earlier rung stays"
 					   : "survived; %" PRId64 " ns against the pick's %" PRId64 " ns",
 			own, best);
 	} else {

@@ -108,8 +108,8 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		return TF_OK;
 	}
 	TF_TRY(rank->ops->read(rank->device, operands->found, output, operands->output_bytes, err));
-	record->wrong[entry->rung] = operands->owned_bytes && memcmp(operands->found, operands->wanted,
-															  operands->owned_bytes) != 0;
+	record->wrong[entry->rung] = operands->owned_bytes &&
+		memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
 	return TF_OK;
 }
 

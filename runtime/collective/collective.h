@@ -37,8 +37,8 @@ extern "C" {
  */
 struct tf_collective_args {
 	const void *input; /* own segment; all_reduce, reduce_scatter: (count); all_gather: (count) */
-	void *
-		output; /* own segment; all_reduce: (count); all_gather: (world, count); reduce_scatter: (ceil(count / world)) */
+	/* own segment; all_reduce: (count); all_gather: (world, count); reduce_scatter: one shard */
+	void *output;
 	struct tf_control *control[TF_WORLD_MAX];
 	const uint32_t
 		*mask; /* own segment or NULL: run only where *mask != 0, the same value on all ranks */
@@ -131,7 +131,8 @@ void tf_reference(enum tf_op op, enum tf_dtype dtype, uint32_t world, uint32_t r
 
 enum tf_fill {
 	TF_FILL_RANDOM = 0, /* finite values whose sums depend on order and rounding */
-	TF_FILL_SPECIAL, /* zeros, -0.0, subnormals, NaNs with payloads, infinities, maxima, the sentinel's own pattern */
+	/* zeros, -0.0, subnormals, NaNs with payloads, infinities, maxima, the sentinel's pattern */
+	TF_FILL_SPECIAL,
 };
 /*
  * Rank's operand of (seed, buffer): elements depend on nothing else. Vectorises: about a

@@ -22,7 +22,7 @@ struct shards {
 static struct shards shards_of(uint64_t count, uint32_t world, uint64_t element_bytes)
 {
 	uint64_t each = (count + world - 1) / world;
-	struct shards shards;
+	struct shards shards = {0};
 
 	for (uint32_t r = 0; r < world; r++) {
 		uint64_t begin = r * each < count ? r * each : count;

@@ -9,7 +9,7 @@
  *   reduce_scatter  shard d to rank d, summed
  *   all_reduce      one_shot: the same range to all, summed; two_shot: shards summed, then each
  *   sum to all, copied
- * A writer says how a range travels (struct tf_writer_ops); exchange.c consumes.
+ * A writer says how a range travels (struct tf_writer_ops); host_exchange.c consumes.
  *
  * CTAs. CTA c of a rank owns the c-th part of every range, cut at multiples of 16 bytes; the host
  * runs the CTAs of a rank one after another, first all sends, then all receives. CTA 0 also

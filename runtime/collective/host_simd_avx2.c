@@ -151,7 +151,7 @@ static int sentinel_pack(uint32_t *to, const void *from, size_t words, int keep)
 	}
 	return tf_host_simd_portable.sentinel_pack(
 			   to + i, (const char *)from + 4 * i, words - i, keep) |
-		   (_mm256_movemask_epi8(found) != 0);
+		(_mm256_movemask_epi8(found) != 0);
 }
 
 static size_t sentinel_scan(const uint32_t *from, size_t words)

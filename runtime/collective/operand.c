@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deterministic operands. An element is a hash of (seed, rank, index) alone, in 32-bit arithmetic that vectorises.
+ * Deterministic operands. An element is a hash of (seed, rank, index) alone, in 32-bit arithmetic
+ * that vectorises.
  *
- * RANDOM: in a quarter of the elements, ranks 2k and 2k + 1 hold the same large value with opposite signs. They cancel,
- * and what then is left of the small ones depends on the order of the sum and on where it is rounded.
+ * RANDOM: in a quarter of the elements, ranks 2k and 2k + 1 hold the same large value with
+ * opposite signs. They cancel, and what then is left of the small ones depends on the order of
+ * the sum and on where it is rounded.
  */
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random operands with AVX-512: the same loops, vectorised by the compiler. Empty on other machines. */
+/*
+ * Random operands with AVX-512: the same loops, vectorised by the compiler. Empty on other
+ * machines.
+ */
 #if defined(__x86_64__)
 #include "runtime/collective/operand_random.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops that make random operands, compiled once for each vector extension by the files that include
- * this page. All give the same bits, since all is integer arithmetic.
+ * The loops that make random operands, compiled once for each vector extension by the files that
+ * include this page. All give the same bits, since all is integer arithmetic.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_OPERAND_RANDOM_H
 #define TF_RUNTIME_COLLECTIVE_OPERAND_RANDOM_H
@@ -23,7 +23,10 @@ static inline uint32_t mix(uint32_t h)
 	return h ^ h >> 16;
 }
 
-/* Sign, exponent and fraction for a dtype of `fraction_bits`; exponents are below `large`, `spread` of them. */
+/*
+ * Sign, exponent and fraction for a dtype of `fraction_bits`; exponents are below `large`,
+ * `spread` of them.
+ */
 static inline uint32_t random_bits(uint32_t own, uint32_t shared, uint32_t rank,
 	uint32_t fraction_bits, uint32_t large, uint32_t spread_mask)
 {
@@ -37,7 +40,10 @@ static inline uint32_t random_bits(uint32_t own, uint32_t shared, uint32_t rank,
 	return (negative ? sign_bit : 0) | exponent << fraction_bits | fraction;
 }
 
-/* In blocks of 32-bit values that are narrowed after: compilers vectorise the two loops, not one of both widths. */
+/*
+ * In blocks of 32-bit values that are narrowed after: compilers vectorise the two loops, not one
+ * of both widths.
+ */
 static inline void fill_random_16(uint32_t own_key, uint32_t shared_key, uint32_t rank,
 	uint64_t count, uint16_t *out, uint32_t fraction_bits, uint32_t large, uint32_t spread_mask)
 {
@@ -72,11 +78,11 @@ static inline void fill_random(enum tf_dtype dtype, uint32_t own_key, uint32_t s
 	uint32_t rank, uint64_t count, void *out)
 {
 	if (dtype == TF_DTYPE_F32)
-		fill_random_32(own_key, shared_key, rank, count, out);
+		fill_random_32(own_key, shared_key, rank, count, (uint32_t *)out);
 	else if (dtype == TF_DTYPE_F16)
-		fill_random_16(own_key, shared_key, rank, count, out, 10, 27, 15);
+		fill_random_16(own_key, shared_key, rank, count, (uint16_t *)out, 10, 27, 15);
 	else
-		fill_random_16(own_key, shared_key, rank, count, out, 7, 142, 31);
+		fill_random_16(own_key, shared_key, rank, count, (uint16_t *)out, 7, 142, 31);
 }
 
 /* For the tables of host_simd.h. */

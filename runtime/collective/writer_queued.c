@@ -46,7 +46,7 @@ static void send_chunk(struct tf_exchange *x, uint64_t chunk)
 static void drain(struct tf_exchange *x, uint64_t until)
 {
 	while (x->sent_chunks < until &&
-		   (x->sent_chunks == 0 || x->sent_chunks * x->chunk_bytes < x->longest_bytes))
+		(x->sent_chunks == 0 || x->sent_chunks * x->chunk_bytes < x->longest_bytes))
 		send_chunk(x, x->sent_chunks++);
 }
 

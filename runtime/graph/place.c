@@ -20,7 +20,7 @@ struct range {
 static int is_inside(struct range inner, struct range outer)
 {
 	return inner.off >= outer.off && inner.off - outer.off <= outer.bytes &&
-		   inner.bytes <= outer.bytes - (inner.off - outer.off);
+		inner.bytes <= outer.bytes - (inner.off - outer.off);
 }
 
 /* Products that overflow become a size that no segment holds. */

@@ -56,7 +56,7 @@ static int is_port(const char *text)
 	size_t digits = strspn(text, "0123456789");
 
 	return digits > 0 && digits <= 5 && text[digits] == '\0' && atoi(text) >= 1 &&
-		   atoi(text) <= 65535;
+		atoi(text) <= 65535;
 }
 
 static enum tf_status parse_tcp(const char *name, struct tf_address *address, struct tf_error *err)

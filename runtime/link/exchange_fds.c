@@ -34,7 +34,7 @@ static enum tf_status relay(
 
 	TF_TRY(tf_star_gather(link, TF_FRAME_FDS, deadline_ns, err));
 	TF_TRY(collect(link, mine, given, err));
-	for (uint32_t r = 0; r < link->world; r++)
+	for (uint32_t r = 0; r < link->world && r < TF_WORLD_MAX; r++)
 		gave[r] = given[r] >= 0;
 	for (uint32_t to = 1; to < link->world; to++) {
 		int fds[TF_WORLD_MAX];

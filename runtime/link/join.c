@@ -30,8 +30,8 @@ struct attempt {
 static int may_pass(int cause)
 {
 	return cause == ECONNREFUSED || cause == ENOENT || cause == EAGAIN || cause == ETIMEDOUT ||
-		   cause == ECONNRESET || cause == EHOSTUNREACH || cause == ENETUNREACH ||
-		   cause == EADDRNOTAVAIL;
+		cause == ECONNRESET || cause == EHOSTUNREACH || cause == ENETUNREACH ||
+		cause == EADDRNOTAVAIL;
 }
 
 /* A TCP port with no listener may connect to itself when it lies in the ephemeral range. */
@@ -44,7 +44,7 @@ static int is_self(int fd)
 		getpeername(fd, (struct sockaddr *)&there, &there_bytes) != 0)
 		return 0;
 	return here.ss_family != AF_UNIX && here_bytes == there_bytes &&
-		   memcmp(&here, &there, here_bytes) == 0;
+		memcmp(&here, &there, here_bytes) == 0;
 }
 
 /* 0 once connected, else the errno. */

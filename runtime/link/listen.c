@@ -124,7 +124,7 @@ static int say(struct guest *guest, uint16_t type, const void *payload, size_t b
 
 	tf_frame_writer_begin(&writer, &frame, payload, NULL);
 	return tf_frame_writer_step(&writer, guest->fd, NULL) == TF_OK &&
-		   tf_frame_writer_is_done(&writer);
+		tf_frame_writer_is_done(&writer);
 }
 
 static void refuse(struct hall *hall, unsigned i, const struct tf_error *why)

@@ -235,7 +235,7 @@ enum tf_status tf_ranks_wait(struct tf_ranks *ranks, int64_t deadline_ns,
 	struct tf_rank_exit *out_exits, struct tf_error *err)
 {
 	for (;;) {
-		struct tf_rank_exit exits[TF_WORLD_MAX];
+		struct tf_rank_exit exits[TF_WORLD_MAX] = {0};
 		char list[TF_STAR_LIST_BYTES];
 		uint32_t running = 0;
 

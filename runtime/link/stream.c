@@ -28,7 +28,7 @@ union control {
 static int payload_is_whole(const struct tf_frame_reader *reader)
 {
 	return reader->header_have == TF_FRAME_HEADER_BYTES &&
-		   reader->payload.size == reader->frame.length;
+		reader->payload.size == reader->frame.length;
 }
 
 /* Stores the descriptors of one message, closing what exceeds the room. */

@@ -57,7 +57,7 @@ static void refuse_method(
 static int method_fits(const struct route *route, enum evhttp_cmd_type method)
 {
 	return route->method == method ||
-		   (route->method == EVHTTP_REQ_GET && method == EVHTTP_REQ_HEAD);
+		(route->method == EVHTTP_REQ_GET && method == EVHTTP_REQ_HEAD);
 }
 
 static void dispatch(struct tf_http *http, struct evhttp_request *request, const char *path)
@@ -82,9 +82,9 @@ static void dispatch(struct tf_http *http, struct evhttp_request *request, const
 	}
 	if (last) {
 		refuse_method(http, request, path,
-			methods & EVHTTP_REQ_POST  ? "POST"
-			: methods & EVHTTP_REQ_PUT ? "GET, HEAD, PUT"
-									   : "GET, HEAD");
+			methods & EVHTTP_REQ_POST      ? "POST"
+				: methods & EVHTTP_REQ_PUT ? "GET, HEAD, PUT"
+										   : "GET, HEAD");
 		return;
 	}
 	(void)!TF_FAIL(&err, TF_E_NOT_FOUND,

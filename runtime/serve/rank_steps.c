@@ -68,7 +68,7 @@ void tf_rank_counters_read(const struct tf_session *session, struct tf_rank_coun
 static int is_checked(const struct tf_step_order *order, uint64_t i)
 {
 	return order->check == TF_STEP_CHECK_EVERY ||
-		   (order->check == TF_STEP_CHECK_LAST && i == order->count - 1);
+		(order->check == TF_STEP_CHECK_LAST && i == order->count - 1);
 }
 
 /* Operands and poisoned outputs, all of it done when the ranks meet. */

@@ -26,9 +26,9 @@ static void append_others(const struct tf_crew *crew, uint32_t cause, struct tf_
 		if (rank == cause)
 			continue;
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
-			!seen                ? ""
-			: seen + 1 == others ? " and "
-								 : ", ",
+			!seen                    ? ""
+				: seen + 1 == others ? " and "
+									 : ", ",
 			rank);
 		seen++;
 	}

@@ -20,8 +20,8 @@ struct tf_served_package {
 };
 
 /*
- * `parts` and `strict` as in tf_loaded_package_open; `capacity_max` 0 means all. Statuses of tf_package_open,
- * tf_catalog_read; TF_E_USAGE: no step graph is within capacity_max.
+ * `parts` and `strict` as in tf_loaded_package_open; `capacity_max` 0 means all. Statuses of
+ * tf_package_open, tf_catalog_read; TF_E_USAGE: no step graph is within capacity_max.
  */
 TF_WARN_UNUSED enum tf_status tf_served_package_open(const char *path, unsigned parts, int strict,
 	uint64_t capacity_max, struct tf_served_package *out, struct tf_error *err);

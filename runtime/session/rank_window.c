@@ -20,9 +20,6 @@
 #endif
 #define PAGE_BYTES UINT64_C(4096)
 
-/* Without the list's last, "anywhere": here that is each rank's proposal in turn. */
-#define FIXED_BASES (TF_WINDOW_BASE_COUNT - 1u)
-
 struct proposal {
 	uint8_t token[TF_WINDOW_TOKEN_BYTES];
 	uint64_t base;

@@ -145,8 +145,8 @@ static enum tf_status build_graphs(
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u graphs", program->graph_count);
 	for (uint32_t i = 0; i < program->graph_count; i++) {
 		int wanted = program->graphs[i].kind == TF_GRAPH_STARTUP
-						 ? options->startup
-						 : program->graphs[i].capacity <= session->capacity_max;
+			? options->startup
+			: program->graphs[i].capacity <= session->capacity_max;
 
 		if (wanted)
 			TF_TRY(tf_graph_rebuild(program, i, &target, &session->execs[i], err));

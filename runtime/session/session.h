@@ -34,8 +34,8 @@ struct tf_session_options {
 	uint32_t device_ordinal;
 	int64_t timeout_ns;    /* 0: default */
 	uint32_t capacity_max; /* 0: all */
-	uint32_t
-		base_first; /* index into the list of window bases to try first: the check before publishing takes another one */
+	/* which window base to try first: the check before publishing takes another one than tuning */
+	uint32_t base_first;
 	int strict;
 	int startup; /* load the startup graph too (drift) */
 	int probe;   /* prove every loaded capacity bytewise before ready */

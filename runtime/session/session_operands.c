@@ -22,7 +22,7 @@ static int belongs(const struct tf_session *session, const struct tf_buffer *buf
 	uint32_t capacity, enum tf_buffer_role role)
 {
 	return buffer->role == role && buffer->group != TF_PROGRAM_NONE &&
-		   session->package.program.groups[buffer->group].capacity == capacity;
+		session->package.program.groups[buffer->group].capacity == capacity;
 }
 
 static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacity)
@@ -39,7 +39,7 @@ static uint64_t outputs_bytes(const struct tf_session *session, uint32_t capacit
 static uint64_t owned_bytes(const struct tf_session *session, const struct tf_group *group)
 {
 	return tf_owned_count(group->op, tf_group_input_count(group), session->rank, session->world) *
-		   tf_dtype_bytes(group->dtype);
+		tf_dtype_bytes(group->dtype);
 }
 
 /* The input that goes with an output: the buffer before it, or whichever bears the same pair. */

@@ -94,8 +94,8 @@ static bool has_attribute(const char *tag, const char *end, const char *name)
 static bool is_beside_processors(const char *tag, const char *end)
 {
 	return has_attribute(tag, end, " type=\"Bridge\"") ||
-		   has_attribute(tag, end, " type=\"PCIDev\"") ||
-		   has_attribute(tag, end, " type=\"OSDev\"") || has_attribute(tag, end, " type=\"Misc\"");
+		has_attribute(tag, end, " type=\"PCIDev\"") || has_attribute(tag, end, " type=\"OSDev\"") ||
+		has_attribute(tag, end, " type=\"Misc\"");
 }
 
 /*

@@ -95,8 +95,8 @@ static bool is_split(const struct tf_topology_nvml_session *s, void *handle)
 	unsigned now = 0, pending = 0;
 
 	return s->api.nvmlDeviceGetMigMode &&
-		   s->api.nvmlDeviceGetMigMode(handle, &now, &pending) == NVML_SUCCESS &&
-		   now == NVML_MIG_ENABLED;
+		s->api.nvmlDeviceGetMigMode(handle, &now, &pending) == NVML_SUCCESS &&
+		now == NVML_MIG_ENABLED;
 }
 
 static int32_t find_device(const struct tf_topology *topology, const char *bus_id)
@@ -177,7 +177,7 @@ static bool link_leads_to(
 		return false;
 	pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
 	return tf_topology_normal_bus_id(pci.bus_id, bus_id, sizeof(bus_id)) &&
-		   !strcmp(bus_id, s->topology->devices[to].bus_id);
+		!strcmp(bus_id, s->topology->devices[to].bus_id);
 }
 
 /* What one device has of live links towards another. */

@@ -59,7 +59,7 @@ static bool is_inside(const uint8_t *address, const uint8_t *network, uint32_t b
 	uint32_t whole = bits / 8, rest = bits % 8;
 
 	return !memcmp(address, network, whole) &&
-		   (!rest || !((address[whole] ^ network[whole]) >> (8 - rest)));
+		(!rest || !((address[whole] ^ network[whole]) >> (8 - rest)));
 }
 
 static void mask_network(uint8_t *network, uint32_t bits)

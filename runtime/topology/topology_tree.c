@@ -122,7 +122,7 @@ static int32_t numa_node_of(hwloc_topology_t hw, hwloc_obj_t obj)
 static bool wants_node(hwloc_obj_t obj)
 {
 	return !obj->parent || obj->type == HWLOC_OBJ_PACKAGE || obj->type == HWLOC_OBJ_BRIDGE ||
-		   obj->type == HWLOC_OBJ_PCI_DEVICE;
+		obj->type == HWLOC_OBJ_PCI_DEVICE;
 }
 
 static void name_node(struct tree *tree, struct tf_topology_node *node, hwloc_obj_t obj)
@@ -134,7 +134,7 @@ static void name_node(struct tree *tree, struct tf_topology_node *node, hwloc_ob
 		node->kind = TF_NODE_SOCKET;
 		snprintf(node->name, sizeof(node->name), "socket %u", obj->logical_index);
 	} else if (obj->type == HWLOC_OBJ_BRIDGE &&
-			   obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST) {
+		obj->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST) {
 		node->kind = TF_NODE_ROOT;
 		snprintf(node->name, sizeof(node->name), "pci root %u", tree->root_count++);
 	} else {

@@ -84,8 +84,9 @@ static void levels_and_commas_are_kept_right(void **state)
 	tf_json_array_end(&json);
 	tf_json_real(&json, "last\n", 0.5);
 	tf_json_object_end(&json);
-	expect(&json, "{\"name\":\"g\\\"1\",\"empty\":[],\"none\":{},\"list\":[-1,2,{\"yes\":true,"
-				  "\"no\":false},[],null],\"last\\n\":0.5}");
+	expect(&json,
+		"{\"name\":\"g\\\"1\",\"empty\":[],\"none\":{},\"list\":[-1,2,{\"yes\":true,"
+		"\"no\":false},[],null],\"last\\n\":0.5}");
 	(void)state;
 }
 

@@ -120,17 +120,18 @@ static void help_of_a_tool(void **state)
 {
 	char *text = print_help(&tf_test_pot, NULL);
 
-	assert_string_equal(text, "usage: pot VERB [options]\n"
-							  "\n"
-							  "brews tea\n"
-							  "\n"
-							  "A pot is described here.\n"
-							  "\n"
-							  "verbs:\n"
-							  "  brew        brew a pot of tea\n"
-							  "  pour        pour it\n"
-							  "\n"
-							  "'pot VERB --help' describes one verb.\n");
+	assert_string_equal(text,
+		"usage: pot VERB [options]\n"
+		"\n"
+		"brews tea\n"
+		"\n"
+		"A pot is described here.\n"
+		"\n"
+		"verbs:\n"
+		"  brew        brew a pot of tea\n"
+		"  pour        pour it\n"
+		"\n"
+		"'pot VERB --help' describes one verb.\n");
 	free(text);
 	(void)state;
 }

@@ -204,8 +204,9 @@ static const char *same_args(const struct tf_program *a, const struct tf_program
 	for (uint32_t i = 0; i < a->launch_count; i++) {
 		uint32_t bytes = a->kernels[a->launches[i].kernel].args_bytes;
 
-		if (bytes && memcmp(a->args.data + a->launches[i].args_off,
-						 b->args.data + b->launches[i].args_off, bytes))
+		if (bytes &&
+			memcmp(a->args.data + a->launches[i].args_off, b->args.data + b->launches[i].args_off,
+				bytes))
 			return "launch arguments";
 	}
 	return NULL;

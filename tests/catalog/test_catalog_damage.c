@@ -179,8 +179,8 @@ static void circular_pages_end(void **state)
 		size_t root = root_of(&large, tables[i]);
 		uint32_t self = (uint32_t)(root / 4096 + 1);
 		uint32_t last = (uint32_t)large.data[root + 8] << 24 |
-						(uint32_t)large.data[root + 9] << 16 |
-						(uint32_t)large.data[root + 10] << 8 | large.data[root + 11];
+			(uint32_t)large.data[root + 9] << 16 | (uint32_t)large.data[root + 10] << 8 |
+			large.data[root + 11];
 
 		assert_true(
 			large.data[root] == 2 || large.data[root] == 5); /* interior, or it proves nothing */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/deadline.h"
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 #include "runtime/collective/barrier.h"
 #include "runtime/collective/host_simd.h"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 #include "runtime/collective/order.h"
 
 #define COUNT_LARGEST 4101

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/deadline.h"
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 #include "runtime/collective/barrier.h"
 
 #define BOUND_NS  (60 * TF_NS_PER_MS)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 #include "runtime/collective/flags.h"
 #include "runtime/collective/host_simd.h"
 #include "runtime/device/device.h"

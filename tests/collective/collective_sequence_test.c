@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 #include "runtime/collective/flags.h"
 #include "runtime/collective/order.h"
 
@@ -212,7 +212,7 @@ static void a_wrap_clears_old_lines(void **state)
 static struct tf_flags *flags_of(const struct ranks *ranks, uint32_t rank)
 {
 	return (struct tf_flags *)(uintptr_t)(ranks->base + rank * ranks->layout.stride_bytes +
-										  ranks->layout.flag_off);
+		ranks->layout.flag_off);
 }
 
 /*
@@ -316,9 +316,9 @@ static void counted_calls(struct ranks *ranks, uint32_t rank, void *user)
 		/*
 		 * a peer's input in one shot, a third of it reduce-scattered, a third twice in two shots
 		 */
-		uint64_t expected = kernels[i].op == TF_OP_REDUCE_SCATTER           ? 2 * 400
-							: kernels[i].algorithm == TF_ALGORITHM_TWO_SHOT ? 2 * 800
-																			: 2 * 1200;
+		uint64_t expected = kernels[i].op == TF_OP_REDUCE_SCATTER ? 2 * 400
+			: kernels[i].algorithm == TF_ALGORITHM_TWO_SHOT       ? 2 * 800
+																  : 2 * 1200;
 
 		memcpy(calls, control->writer_calls, sizeof(calls));
 		memcpy(bytes, control->writer_bytes, sizeof(bytes));

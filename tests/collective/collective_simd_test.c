@@ -44,7 +44,7 @@ static uint16_t round_by_search(enum tf_dtype dtype, float value)
 	if (isnan(value))
 		return dtype == TF_DTYPE_F16 ? TF_NAN_F16 : TF_NAN_BF16;
 	while (high - low >
-		   1) { /* decode(low) <= magnitude < decode(high), infinity as the next power of two */
+		1) { /* decode(low) <= magnitude < decode(high), infinity as the next power of two */
 		uint16_t middle = (uint16_t)((low + high) / 2);
 
 		if (decode(dtype, middle) <= magnitude)
@@ -81,7 +81,7 @@ static void rounding_is_right(void **state)
 				continue;
 			value = (float)((decode(TF_DTYPE_F16, (uint16_t)half) +
 								decode(TF_DTYPE_F16, (uint16_t)(half + 1))) /
-							2);
+				2);
 			value = tf_f32_of_bits(tf_bits_of_f32(value) + (uint32_t)step);
 			assert_int_equal(tf_f16_round(value), round_by_search(TF_DTYPE_F16, value));
 		}
@@ -137,9 +137,9 @@ static void reference_is_right(void **state)
 
 			for (uint32_t r = 0; r < 5; r++) {
 				uint16_t half = ((uint16_t *)from[r])[e];
-				double wide = dtype == TF_DTYPE_F32   ? (double)tf_f32_of_bits(from[r][e])
-							  : dtype == TF_DTYPE_F16 ? (double)tf_f32_of_f16(half)
-													  : (double)tf_f32_of_bf16(half);
+				double wide = dtype == TF_DTYPE_F32 ? (double)tf_f32_of_bits(from[r][e])
+					: dtype == TF_DTYPE_F16         ? (double)tf_f32_of_f16(half)
+													: (double)tf_f32_of_bf16(half);
 
 				acc = r ? (float)((double)acc + wide) : (float)wide;
 			}

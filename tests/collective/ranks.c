@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks for tests: the window, threads and processes, and the checked call. */
-#include "ranks.h"
+#include "tests/collective/ranks.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -31,7 +31,7 @@ static void arrive(const struct tf_launch_call *call)
 	int came;
 
 	while (!(came = __atomic_load_n(args->at, __ATOMIC_ACQUIRE) == args->value) &&
-		   !tf_deadline_passed(deadline_ns))
+		!tf_deadline_passed(deadline_ns))
 		sched_yield();
 	*args->result = (uint64_t)came;
 }

@@ -32,9 +32,9 @@ static void test_properties(void **state)
 	assert_true(granularity != 0 && (granularity & (granularity - 1)) == 0);
 	assert_true(granularity % (uint64_t)sysconf(_SC_PAGESIZE) == 0);
 	assert_true(rig->properties.memory_bytes > granularity);
-	assert_int_equal(
-		rig->properties.capabilities & ~(uint32_t)(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ |
-												   TF_DEVICE_PEER_ATOMIC | TF_DEVICE_ADDRESSABLE),
+	assert_int_equal(rig->properties.capabilities &
+			~(uint32_t)(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC |
+				TF_DEVICE_ADDRESSABLE),
 		0);
 	if (strcmp(suite_ops->name, "host") == 0) {
 		assert_string_equal(rig->properties.model, "host");

@@ -152,8 +152,9 @@ static int share_window(struct rank_part *part, int socket)
 	uint64_t base = 0;
 	int own = -1, peer = -1, failed = 0;
 
-	if (part->rank == 0 && suite_window_open(part->ops, part->device, pair_token, part->stride, 2,
-							   &part->window, &part->err) != TF_OK)
+	if (part->rank == 0 &&
+		suite_window_open(part->ops, part->device, pair_token, part->stride, 2, &part->window,
+			&part->err) != TF_OK)
 		return 11;
 	if (part->ops->segment_create(part->device, part->stride, &own, &part->err) != TF_OK)
 		return 12;
@@ -303,11 +304,13 @@ static void *run_thread(void *user)
 	struct rank_part *part = &thread->part;
 
 	thread->failed = open_part(part);
-	if (!thread->failed && suite_window_open(part->ops, part->device, thread->token, part->stride,
-							   TF_WORLD_MAX, &part->window, &part->err) != TF_OK)
+	if (!thread->failed &&
+		suite_window_open(part->ops, part->device, thread->token, part->stride, TF_WORLD_MAX,
+			&part->window, &part->err) != TF_OK)
 		thread->failed = 21;
-	if (!thread->failed && part->ops->segment_create(part->device, part->stride,
-							   &thread->fds[part->rank], &part->err) != TF_OK)
+	if (!thread->failed &&
+		part->ops->segment_create(
+			part->device, part->stride, &thread->fds[part->rank], &part->err) != TF_OK)
 		thread->failed = 22;
 	pthread_barrier_wait(thread->barrier);
 	map_all(thread);

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		ask(&ladder);
 	} else if (status != TF_E_INVALID || strncmp(err.text, "fuzz.yaml:", 10) ||
-			   strchr(err.text, '\n')) {
+		strchr(err.text, '\n')) {
 		abort();
 	}
 	tf_ladder_fini(&ladder);

@@ -73,8 +73,9 @@ static void unknown_builtin_lists_the_classes(void **state)
 
 	(void)state;
 	assert_int_equal(tf_ladder_builtin("swiched", &ladder, &err), TF_E_NOT_FOUND);
-	assert_string_equal(err.text, "no built-in ladder 'swiched', did you mean 'switched', allowed: "
-								  "switched, host-bridge, ring, fabric, local");
+	assert_string_equal(err.text,
+		"no built-in ladder 'swiched', did you mean 'switched', allowed: "
+		"switched, host-bridge, ring, fabric, local");
 }
 
 /* Sizes from 2 bytes to 64 MiB: powers of two, their neighbours, and odd multiples. */

@@ -194,8 +194,9 @@ static void refuses_words_and_types(void **state)
 		{HEAD RUNG("one_shot", "ll", ", needs: [peers]", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: rungs[0].needs[0]: found 'peers', allowed: "
 			"peer_write, peer_read, peer_atomic"},
-		{"topology: mesh\nsummary: s\nrungs:\n" GOOD, "x.yaml:1: topology: found 'mesh', allowed: "
-													  "switched, host-bridge, ring, fabric, local"},
+		{"topology: mesh\nsummary: s\nrungs:\n" GOOD,
+			"x.yaml:1: topology: found 'mesh', allowed: "
+			"switched, host-bridge, ring, fabric, local"},
 		{HEAD RUNG("one_shot", "3", "", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:4: rungs[0].writer: found '3', allowed: " WRITERS},
 		{HEAD RUNG("one_shot", "ll", "", "all_reduce", "[2, 8]", "[1, 8]"),
@@ -209,10 +210,12 @@ static void refuses_words_and_types(void **state)
 		{HEAD RUNG("one_shot", "ll", "", "[all_reduce]", "{min: 2}", "[1, 8]"),
 			"x.yaml:5: rungs[0].world: found a mapping, allowed: [min, max]"},
 		{HEAD "  - 7\n", "x.yaml:4: rungs[0]: found '7', allowed: a mapping with the keys " KEYS},
-		{"- a\n", "x.yaml:1: found a list, allowed: a mapping with the keys "
-				  "topology, summary, rungs"},
-		{"just a text\n", "x.yaml:1: found 'just a text', allowed: a mapping with the keys "
-						  "topology, summary, rungs"},
+		{"- a\n",
+			"x.yaml:1: found a list, allowed: a mapping with the keys "
+			"topology, summary, rungs"},
+		{"just a text\n",
+			"x.yaml:1: found 'just a text', allowed: a mapping with the keys "
+			"topology, summary, rungs"},
 		{HEAD RUNG("one_shot", "ll", ", reason2: \"\"", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: rungs[0].reason2: unknown key, did you mean 'reason', allowed: " KEYS},
 		{"topology: switched\nsummary: ''\nrungs:\n" GOOD,

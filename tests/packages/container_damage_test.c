@@ -53,7 +53,7 @@ static void check_damaged(
 	if (status != TF_E_DAMAGED && status != TF_E_INVALID)
 		fail_msg("byte %zu of %zu: %s: '%s'", at, bytes, tf_status_name(status), err.text);
 	assert_true(strncmp(err.text, "'memory': ", 10) == 0 ||
-				strncmp(err.text, "cannot open 'memory': ", 22) == 0);
+		strncmp(err.text, "cannot open 'memory': ", 22) == 0);
 	if (!sodium_is_zero(loaded, sizeof(loaded)))
 		assert_memory_equal(loaded, right, sizeof(loaded));
 }
@@ -210,7 +210,8 @@ static void check_refused(
 	enum tf_status status = fixture_read_all(file.data, file.size, NULL, &err);
 
 	if (status != wanted || (words && !strstr(err.text, words)))
-		fail_msg("%s: '%s', not '%s'", tf_status_name(status), err.text, words);
+		fail_msg(
+			"%s: '%s', not '%s'", tf_status_name(status), err.text, words ? words : "any text");
 	tf_bytes_fini(&file);
 }
 

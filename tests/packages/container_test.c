@@ -172,7 +172,7 @@ static void *read_everything(void *user)
 
 			failures += tf_package_read_member(package, i, &bytes, NULL) != TF_OK;
 			failures += bytes.size != members[i].bytes ||
-						memcmp(bytes.data, members[i].data, bytes.size) != 0;
+				memcmp(bytes.data, members[i].data, bytes.size) != 0;
 			tf_bytes_fini(&bytes);
 		}
 		failures += tf_package_verify(package, NULL) != TF_OK;
@@ -309,7 +309,7 @@ static void test_no_permission(void **state)
 		if (geteuid() == 0 && setuid(65534) != 0)
 			_exit(2);
 		_exit(tf_package_open(path, &package, &err) != TF_E_SYSTEM ||
-			  !strstr(err.text, "Permission denied") || package);
+			!strstr(err.text, "Permission denied") || package);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -353,8 +353,8 @@ static enum tf_status open_and_read(const char *path)
 		status = tf_package_read_catalog(package, &bytes, NULL);
 	if (status == TF_OK)
 		status = tf_package_check_member(package, 2, digest, NULL) == TF_E_DAMAGED
-					 ? tf_package_verify(package, NULL)
-					 : TF_E_NO_MEMORY;
+			? tf_package_verify(package, NULL)
+			: TF_E_NO_MEMORY;
 	if (status == TF_OK)
 		status = tf_package_digest(package, digest, NULL);
 	tf_bytes_fini(&bytes);

@@ -29,8 +29,8 @@ static int put_raw(struct tf_bytes *raw, const char *name)
 	void *data;
 
 	return tf_bytes_append(raw, "\1", 1, NULL) == TF_OK &&
-		   tf_bytes_append(raw, header, header_bytes, NULL) == TF_OK &&
-		   tf_bytes_extend(raw, 512, &data, NULL) == TF_OK;
+		tf_bytes_append(raw, header, header_bytes, NULL) == TF_OK &&
+		tf_bytes_extend(raw, 512, &data, NULL) == TF_OK;
 }
 
 static int write_raw(void)
@@ -38,8 +38,8 @@ static int write_raw(void)
 	struct tf_bytes raw = {0};
 	void *end;
 	int ok = tf_bytes_append(&raw, "R", 1, NULL) == TF_OK && put_raw(&raw, TF_PACKAGE_CATALOG) &&
-			 put_raw(&raw, "a/b") && tf_bytes_append(&raw, "\1", 1, NULL) == TF_OK &&
-			 tf_bytes_extend(&raw, TF_TAR_END_BYTES, &end, NULL) == TF_OK;
+		put_raw(&raw, "a/b") && tf_bytes_append(&raw, "\1", 1, NULL) == TF_OK &&
+		tf_bytes_extend(&raw, TF_TAR_END_BYTES, &end, NULL) == TF_OK;
 
 	if (ok)
 		fixture_store(path_of("raw"), raw.data, raw.size);

@@ -124,8 +124,8 @@ static void test_the_check_refuses_what_is_wrong(void **state)
 
 	program = &bench.programs[0];
 	count = (uint64_t *)(void *)(program->args.data +
-								 program->launches[program->graphs[0].nodes[0].launch].args_off +
-								 offsetof(struct tf_collective_args, count));
+		program->launches[program->graphs[0].nodes[0].launch].args_off +
+		offsetof(struct tf_collective_args, count));
 	*count -= 1; /* the last element of the first step's first sum stays as it was */
 	assert_int_equal(tf_catalog_write(program, &catalog, &err), TF_OK);
 	bench_write_package(paths[1], &catalog);

@@ -59,7 +59,7 @@ static void check_disjoint(const struct part *parts, size_t count, uint64_t end)
 		assert_true(parts[i].off + parts[i].bytes <= end);
 		for (size_t j = 0; j < i; j++)
 			assert_true(parts[i].off + parts[i].bytes <= parts[j].off ||
-						parts[j].off + parts[j].bytes <= parts[i].off);
+				parts[j].off + parts[j].bytes <= parts[i].off);
 	}
 }
 
@@ -81,9 +81,9 @@ static void check_layout(const struct tf_program *program, uint64_t granularity)
 	assert_int_equal(layout->segment_bytes % granularity, 0);
 	assert_int_equal(layout->stride_bytes % granularity, 0);
 	assert_true(layout->segment_bytes <= layout->stride_bytes);
-	assert_int_equal(
-		layout->startup_bytes, tf_startup_places(program->group_count, program->candidate_count,
-								   NULL, NULL, NULL, NULL, NULL));
+	assert_int_equal(layout->startup_bytes,
+		tf_startup_places(
+			program->group_count, program->candidate_count, NULL, NULL, NULL, NULL, NULL));
 }
 
 static void check_buffer(
@@ -102,12 +102,12 @@ static void check_buffer(
 	for (uint32_t dim = 0; dim < buffer->dims_count; dim++)
 		elements *= buffer->dims[dim];
 	assert_int_equal(elements * tf_dtype_bytes(buffer->dtype), buffer->bytes);
-	assert_int_equal(buffer->bytes, role == TF_BUFFER_INPUT
-										? tf_group_input_bytes(of)
-										: tf_group_output_bytes(of, program->world));
+	assert_int_equal(buffer->bytes,
+		role == TF_BUFFER_INPUT ? tf_group_input_bytes(of)
+								: tf_group_output_bytes(of, program->world));
 	assert_true(buffer->segment_off >= program->layout.exchange_off);
 	assert_true(buffer->segment_off + buffer->bytes <=
-				program->layout.exchange_off + program->layout.exchange_bytes);
+		program->layout.exchange_off + program->layout.exchange_bytes);
 }
 
 static void check_buffers(const struct tf_program *program)
@@ -144,9 +144,9 @@ static void check_candidates(const struct tf_program *program)
 			const struct tf_candidate *candidate = &program->candidates[slot].candidate;
 
 			assert_int_equal(program->candidates[slot].rung, rung++);
-			assert_true(tf_plan_kernel(program, tf_collective_kernel_name(program->groups[group].op,
-													candidate->algorithm, candidate->writer)) !=
-						TF_PROGRAM_NONE);
+			assert_true(tf_plan_kernel(program,
+							tf_collective_kernel_name(program->groups[group].op,
+								candidate->algorithm, candidate->writer)) != TF_PROGRAM_NONE);
 		}
 		assert_true(rung > 0);
 	}

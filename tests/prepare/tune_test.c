@@ -51,7 +51,7 @@ static uint32_t struck_in(const struct tf_program *program, uint32_t group)
 
 	for (uint32_t i = 0; i < program->candidate_count; i++)
 		count += program->candidates[i].group == group &&
-				 program->candidates[i].state == TF_CANDIDATE_STRUCK;
+			program->candidates[i].state == TF_CANDIDATE_STRUCK;
 	return count;
 }
 

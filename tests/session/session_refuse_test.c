@@ -190,7 +190,7 @@ static void test_damage(void **state)
 		bytes[at] ^= 0x55;
 		open_paths(&rig, 2, path, path, 0);
 		assert_true(rig.reports[0].status == TF_E_INVALID ||
-					rig.reports[0].status == TF_E_DAMAGED || rig.reports[0].status == TF_E_VERSION);
+			rig.reports[0].status == TF_E_DAMAGED || rig.reports[0].status == TF_E_VERSION);
 		text = refused(&rig, 2, rig.reports[0].status);
 		assert_has(text, path);
 		write_file(path, bytes, at);

@@ -37,13 +37,15 @@ static void test_text(void **state)
 
 	(void)state;
 	sign(tf_fixture_data(POWER8), 3, TF_TOPOLOGY_HOST_BRIDGE, text);
-	assert_string_equal(text, "gpu;class=host-bridge;world=3;models=10de:15f9,10de:15f9,10de:15f9;"
-							  "links=self nvlink@40 sys/nvlink@40 self sys/sys sys self");
+	assert_string_equal(text,
+		"gpu;class=host-bridge;world=3;models=10de:15f9,10de:15f9,10de:15f9;"
+		"links=self nvlink@40 sys/nvlink@40 self sys/sys sys self");
 	sign(tf_fixture_data(DGX2), 8, TF_TOPOLOGY_SWITCHED, text);
 	assert_non_null(strstr(text, "/nvlink@150 self nvlink@150 "));
 	sign(tf_fixture_data(XEON_24), 3, TF_TOPOLOGY_HOST_BRIDGE, text);
-	assert_string_equal(text, "gpu;class=host-bridge;world=3;models=10de:06d2,10de:06d2,10de:06d2;"
-							  "links=self sys sys/sys self phb/sys phb self");
+	assert_string_equal(text,
+		"gpu;class=host-bridge;world=3;models=10de:06d2,10de:06d2,10de:06d2;"
+		"links=self sys sys/sys self phb/sys phb self");
 }
 
 /* Ranks on other hosts: the count is the group's, the links are this host's. */

@@ -26,7 +26,7 @@ static void assert_case(const json_t *entry, const char *op, long long bytes)
 		json_array_foreach(round, k, launch) assert_true(json_integer_value(launch) > 0);
 	}
 	assert_true(json_real_value(json_object_get(ours, "call_low_ns")) <=
-				json_real_value(json_object_get(ours, "call_median_ns")));
+		json_real_value(json_object_get(ours, "call_median_ns")));
 }
 
 static void test_smoke(void **state)

@@ -31,9 +31,9 @@ static void test_json(void **state)
 
 		assert_int_equal(json_integer_value(json_object_get(pick, "stage")), 2);
 		assert_true(json_integer_value(json_object_get(time, "low_ns")) <=
-					json_integer_value(json_object_get(time, "median_ns")));
+			json_integer_value(json_object_get(time, "median_ns")));
 		assert_true(json_integer_value(json_object_get(time, "median_ns")) <=
-					json_integer_value(json_object_get(time, "high_ns")));
+			json_integer_value(json_object_get(time, "high_ns")));
 	}
 	assert_int_equal(json_array_size(json_object_get(root, "members")), 1);
 	assert_int_equal(json_array_size(json_object_get(root, "graphs")), 3);
@@ -110,9 +110,10 @@ static void test_sql(void **state)
 	assert_int_equal(tf_verb_run("inspect", "--sql",
 						 "SELECT group_name, capacity, bytes FROM picks", TF_SMALL, NULL),
 		0);
-	assert_string_equal(tf_verb_out, "group_name\tcapacity\tbytes\n"
-									 "reduce\t1\t1024\ngather\t1\t256\n"
-									 "reduce\t2\t2048\ngather\t2\t512\n");
+	assert_string_equal(tf_verb_out,
+		"group_name\tcapacity\tbytes\n"
+		"reduce\t1\t1024\ngather\t1\t256\n"
+		"reduce\t2\t2048\ngather\t2\t512\n");
 	assert_int_equal(
 		tf_verb_run("inspect", "--sql",
 			"SELECT NULL AS a, 'x' || char(9) || char(10) || '\\' || char(27) AS b, x'00ff' AS c",

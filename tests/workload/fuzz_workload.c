@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status == TF_OK)
 		cut(&workload);
 	else if (status != TF_E_INVALID || strncmp(err.text, "fuzz.yaml:", 10) ||
-			 strchr(err.text, '\n'))
+		strchr(err.text, '\n'))
 		abort();
 	tf_workload_fini(&workload);
 	return 0;

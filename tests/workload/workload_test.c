@@ -206,8 +206,9 @@ static void refuses_keys_words_and_types(void **state)
 		{HEAD GROUP(", row_elments: 4"),
 			"w.yaml:5: groups[0].row_elments: unknown key, did you mean "
 			"'row_elements', allowed: " KEYS},
-		{"nmae: x\n", "w.yaml:1: nmae: unknown key, did you mean 'name', allowed: "
-					  "name, summary, capacities, groups"},
+		{"nmae: x\n",
+			"w.yaml:1: nmae: unknown key, did you mean 'name', allowed: "
+			"name, summary, capacities, groups"},
 		{HEAD "  - {name: a, dtype: bf16, row_elements: 4}\n",
 			"w.yaml:5: groups[0]: required key 'op' is missing"},
 		{"name: a\nsummary: s\ncapacities: [1]\n", "w.yaml:1: required key 'groups' is missing"},
@@ -324,8 +325,9 @@ static void finds_builtins_and_files(void **state)
 	unlink(path);
 
 	assert_int_equal(tf_workload_load("decode-windw", &workload, &err), TF_E_NOT_FOUND);
-	assert_string_equal(err.text, "no built-in workload 'decode-windw', did you mean "
-								  "'decode-window', allowed: " NAMES);
+	assert_string_equal(err.text,
+		"no built-in workload 'decode-windw', did you mean "
+		"'decode-window', allowed: " NAMES);
 	assert_int_equal(tf_workload_load("", &workload, &err), TF_E_NOT_FOUND);
 	assert_string_equal(err.text, "no built-in workload '', allowed: " NAMES);
 	assert_int_equal(tf_workload_load("./none.yaml", &workload, &err), TF_E_NOT_FOUND);

@@ -55,7 +55,7 @@ static void host_properties(const struct tf_device *device, struct tf_device_pro
 		.memory_bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0,
 		.granularity_bytes = TF_HOST_GRANULARITY,
 		.capabilities = TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC |
-						TF_DEVICE_ADDRESSABLE,
+			TF_DEVICE_ADDRESSABLE,
 	};
 }
 

@@ -3,7 +3,8 @@
  * Windows of the host device: a reserved range of addresses into which segments are mapped.
  *
  * Invariants:
- * 1. A window of this process is in the registry exactly while it has references; one a token.
+ * 1. A window of this process is in the registry exactly while it has references; one a token
+ * (window_registry.h).
  * 2. The whole range [base, base + world * stride) is ours from open to close: reserved without
  * access, or mapped from a segment. MAP_FIXED is used inside it only.
  * 3. No part of the range is inherited by a child, and a child never unmaps it: `owner` is the
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "runtime/device/window_registry.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* Linux 4.17; older kernels take it for a hint */
@@ -47,60 +49,16 @@ struct mapped {
 };
 
 struct tf_window {
-	struct tf_window *next;
-	uint8_t token[TF_WINDOW_TOKEN_BYTES];
-	uint64_t base, stride;
-	uint32_t world;
-	uint32_t references;
-	pid_t owner;
+	struct tf_window_entry entry; /* first */
 	struct mapped ranks[TF_WORLD_MAX];
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tf_window *registry;
+static struct tf_window_entry *registry;
 
 static void *at(uint64_t address)
 {
 	return (void *)(uintptr_t)address;
-}
-
-/*
- * Windows inherited through fork are in the child's registry but not in its memory: they are
- * skipped.
- */
-static struct tf_window *find_window(const uint8_t *token)
-{
-	pid_t self = getpid();
-
-	for (struct tf_window *window = registry; window; window = window->next)
-		if (window->owner == self && memcmp(window->token, token, sizeof(window->token)) == 0)
-			return window;
-	return NULL;
-}
-
-static void forget_window(struct tf_window *window)
-{
-	struct tf_window **link = &registry;
-
-	while (*link != window)
-		link = &(*link)->next;
-	*link = window->next;
-}
-
-static enum tf_status check_shape(
-	uint64_t base, uint64_t stride, uint32_t world, struct tf_error *err)
-{
-	if (!world || world > TF_WORLD_MAX)
-		return TF_FAIL(err, TF_E_USAGE, "a window for %u ranks, not 1 to %d", world, TF_WORLD_MAX);
-	if (!stride || stride % TF_HOST_GRANULARITY || stride > TF_WINDOW_STRIDE_MAX)
-		return TF_FAIL(err, TF_E_USAGE,
-			"a window with stride %llu, not a multiple of %llu up to %llu",
-			(unsigned long long)stride, (unsigned long long)TF_HOST_GRANULARITY,
-			(unsigned long long)TF_WINDOW_STRIDE_MAX);
-	if (base % TF_HOST_GRANULARITY || base > UINT64_MAX - world * stride)
-		return TF_FAIL(err, TF_E_USAGE, "a window at 0x%llx, not a multiple of %llu",
-			(unsigned long long)base, (unsigned long long)TF_HOST_GRANULARITY);
-	return TF_OK;
 }
 
 /* The same range can be refused in several ways: taken, outside the address space, or moved. */
@@ -163,31 +121,15 @@ static enum tf_status create_window(const uint8_t *token, uint64_t base, uint64_
 
 	if (!window)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a window");
-	status = reserve(base, world * stride, &window->base, err);
+	status = reserve(base, world * stride, &window->entry.base, err);
 	if (status != TF_OK) {
 		tf_free(window);
 		return status;
 	}
-	memcpy(window->token, token, sizeof(window->token));
-	window->stride = stride;
-	window->world = world;
-	window->owner = getpid();
-	window->references = 1;
-	window->next = registry;
-	registry = window;
+	window->entry.stride = stride;
+	window->entry.world = world;
+	tf_window_registry_add(&registry, &window->entry, token);
 	*out = window;
-	return TF_OK;
-}
-
-static enum tf_status check_same(const struct tf_window *window, uint64_t base, uint64_t stride,
-	uint32_t world, struct tf_error *err)
-{
-	if ((base && base != window->base) || stride != window->stride || world != window->world)
-		return TF_FAIL(err, TF_E_MISFIT,
-			"this process holds the window at 0x%llx, stride %llu, for %u ranks; asked for is "
-			"0x%llx, stride %llu, for %u",
-			(unsigned long long)window->base, (unsigned long long)window->stride, window->world,
-			(unsigned long long)base, (unsigned long long)stride, world);
 	return TF_OK;
 }
 
@@ -195,18 +137,18 @@ enum tf_status tf_host_window_open(struct tf_device *device,
 	const uint8_t token[TF_WINDOW_TOKEN_BYTES], uint64_t base, uint64_t stride, uint32_t world,
 	struct tf_window **out, struct tf_error *err)
 {
-	struct tf_window *window;
+	struct tf_window_entry *entry;
 	enum tf_status status;
 
 	(void)device;
-	TF_TRY(check_shape(base, stride, world, err));
+	TF_TRY(tf_window_shape_check(TF_HOST_GRANULARITY, base, stride, world, err));
 	pthread_mutex_lock(&registry_lock);
-	window = find_window(token);
-	if (window) {
-		status = check_same(window, base, stride, world, err);
+	entry = tf_window_registry_find(registry, token);
+	if (entry) {
+		status = tf_window_same_check(entry, base, stride, world, err);
 		if (status == TF_OK) {
-			window->references++;
-			*out = window;
+			entry->references++;
+			*out = (struct tf_window *)entry;
 		}
 	} else {
 		status = create_window(token, base, stride, world, out, err);
@@ -217,7 +159,7 @@ enum tf_status tf_host_window_open(struct tf_device *device,
 
 uint64_t tf_host_window_base(const struct tf_window *window)
 {
-	return window->base;
+	return window->entry.base;
 }
 
 /* What the descriptor is; refuses one that could fault under the mapping. */
@@ -269,7 +211,7 @@ static enum tf_status map_rank(
 
 	TF_TRY(look_at_segment(fd, bytes, &found, err));
 	if (!mapped->bytes) {
-		TF_TRY(map_segment(at(window->base + rank * window->stride), fd, bytes, err));
+		TF_TRY(map_segment(at(window->entry.base + rank * window->entry.stride), fd, bytes, err));
 		*mapped = found;
 		return TF_OK;
 	}
@@ -286,15 +228,7 @@ enum tf_status tf_host_window_map(
 {
 	enum tf_status status;
 
-	if (rank >= window->world)
-		return TF_FAIL(
-			err, TF_E_USAGE, "a segment of rank %u in a window for %u ranks", rank, window->world);
-	if (!bytes || bytes % TF_HOST_GRANULARITY || bytes > window->stride)
-		return TF_FAIL(err, TF_E_USAGE,
-			"segment of rank %u: %llu bytes, not a multiple of %llu up to "
-			"the stride, %llu",
-			rank, (unsigned long long)bytes, (unsigned long long)TF_HOST_GRANULARITY,
-			(unsigned long long)window->stride);
+	TF_TRY(tf_window_part_check(&window->entry, TF_HOST_GRANULARITY, rank, bytes, err));
 	pthread_mutex_lock(&registry_lock);
 	status = map_rank(window, rank, fd, bytes, err);
 	pthread_mutex_unlock(&registry_lock);
@@ -308,10 +242,10 @@ void tf_host_window_close(struct tf_window *window)
 	if (!window)
 		return;
 	pthread_mutex_lock(&registry_lock);
-	if (--window->references == 0) {
-		forget_window(window);
-		if (window->owner == getpid())
-			munmap(at(window->base), window->world * window->stride);
+	if (--window->entry.references == 0) {
+		tf_window_registry_remove(&registry, &window->entry);
+		if (window->entry.owner == getpid())
+			munmap(at(window->entry.base), window->entry.world * window->entry.stride);
 		tf_free(window);
 	}
 	pthread_mutex_unlock(&registry_lock);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA device, by the driver API alone. Every operation makes its device's context current on
+ * the calling thread and leaves it so.
+ *
+ * What differs from the host device:
+ * 1. Work runs from the moment it is launched; a wait that timed out leaves it running.
+ * 2. The CPU cannot touch the window (no TF_DEVICE_ADDRESSABLE): read and write do.
+ * 3. The driver does not survive a fork: a child opens devices only if its parent has opened none.
+ * 4. A graph's copies and sets are checked by the driver when it is built: the window is mapped
+ * by then.
+ * 5. Several ranks of one process on one device need a hardware queue each, or one that waits in
+ * a kernel keeps another from starting: CUDA_DEVICE_MAX_CONNECTIONS=32 in the environment.
+ */
+#include "runtime/device/cuda/cuda_device.h"
+
+#include "base/alloc.h"
+#include "runtime/device/cuda/cuda_graph.h"
+#include "runtime/device/cuda/cuda_module.h"
+#include "runtime/device/cuda/cuda_segment.h"
+#include "runtime/device/cuda/cuda_stream.h"
+#include "runtime/device/cuda/cuda_window.h"
+
+static void cuda_close(struct tf_device *device)
+{
+	if (!device)
+		return;
+	tf_cuda_context_unref(device->context);
+	tf_free(device);
+}
+
+static enum tf_status cuda_open(uint32_t ordinal, struct tf_device **out, struct tf_error *err)
+{
+	struct tf_device *device = tf_calloc(1, sizeof(*device));
+	enum tf_status status;
+
+	if (!device)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a CUDA device");
+	status = tf_cuda_context_ref(ordinal, &device->context, err);
+	if (status != TF_OK)
+		goto fail;
+	status = tf_cuda_device_look(device, err);
+	if (status != TF_OK) {
+		tf_error_prefix(err, "device %u", ordinal);
+		goto fail;
+	}
+	*out = device;
+	return TF_OK;
+fail:
+	cuda_close(device);
+	return status;
+}
+
+static void cuda_properties(const struct tf_device *device, struct tf_device_properties *out)
+{
+	*out = device->properties;
+}
+
+/*
+ * An address outside every mapping would take the context with it, so it is refused before the
+ * driver sees it.
+ */
+static enum tf_status check_move(
+	const void *to, const void *from, const void *window, size_t bytes, struct tf_error *err)
+{
+	if (!to || !from)
+		return TF_FAIL(
+			err, TF_E_USAGE, "moving %zu bytes without a %s", bytes, to ? "source" : "destination");
+	if (!tf_cuda_window_covers((uintptr_t)window, bytes))
+		return TF_FAIL(err, TF_E_USAGE,
+			"moving %zu bytes at %p, which no mapped segment of this process holds", bytes, window);
+	return TF_OK;
+}
+
+static enum tf_status cuda_read(
+	struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err)
+{
+	const struct tf_cuda_context *context = device->context;
+
+	if (!bytes)
+		return TF_OK;
+	TF_TRY(check_move(to, from, from, bytes, err));
+	TF_TRY(tf_cuda_context_enter(context, err));
+	TF_TRY(TF_CU(context->api, err,
+		cuMemcpyDtoHAsync(to, (CUdeviceptr)(uintptr_t)from, bytes, context->transfer)));
+	return tf_cuda_context_settle(context, err);
+}
+
+static enum tf_status cuda_write(
+	struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err)
+{
+	const struct tf_cuda_context *context = device->context;
+
+	if (!bytes)
+		return TF_OK;
+	TF_TRY(check_move(to, from, to, bytes, err));
+	TF_TRY(tf_cuda_context_enter(context, err));
+	TF_TRY(TF_CU(context->api, err,
+		cuMemcpyHtoDAsync((CUdeviceptr)(uintptr_t)to, from, bytes, context->transfer)));
+	return tf_cuda_context_settle(context, err);
+}
+
+const struct tf_device_ops tf_cuda_device_ops = {
+	.name = "cuda",
+	.open = cuda_open,
+	.close = cuda_close,
+	.properties = cuda_properties,
+	.segment_create = tf_cuda_segment_create,
+	.window_open = tf_cuda_window_open,
+	.window_base = tf_cuda_window_base,
+	.window_map = tf_cuda_window_map,
+	.window_close = tf_cuda_window_close,
+	.read = cuda_read,
+	.write = cuda_write,
+	.module_load = tf_cuda_module_load,
+	.module_unload = tf_cuda_module_unload,
+	.kernel_find = tf_cuda_kernel_find,
+	.stream_create = tf_cuda_stream_create,
+	.stream_destroy = tf_cuda_stream_destroy,
+	.stream_launch = tf_cuda_stream_launch,
+	.stream_copy = tf_cuda_stream_copy,
+	.stream_set = tf_cuda_stream_set,
+	.stream_graph = tf_cuda_stream_graph,
+	.stream_wait = tf_cuda_stream_wait,
+	.stream_tap = tf_cuda_stream_tap,
+	.graph_build = tf_cuda_graph_build,
+	.graph_destroy = tf_cuda_graph_destroy,
+};

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows of CUDA devices: a reserved range of addresses into which segments are mapped.
+ *
+ * Invariants:
+ * 1. A window of this process is in the registry exactly while it has references; one a token
+ * (window_registry.h).
+ * 2. Every device that opened the window through this process is in `members`, with a reference
+ * to its context, until the window ends; each of them may read and write every mapped segment.
+ * 3. Registry, references, members and ranks change under the lock only.
+ * 4. A mapped rank holds a descriptor of its segment, to know that segment again; its memory
+ * handle is released once it is mapped.
+ *
+ * Descriptors of segments all look alike to fstat. The kernel is asked whether two are one (Linux
+ * 6.10, or kcmp where it is allowed); where it cannot tell, a rank's second descriptor is taken
+ * at its word.
+ */
+#include "runtime/device/cuda/cuda_window.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "runtime/device/cuda/cuda_device.h"
+#include "runtime/device/cuda/cuda_segment.h"
+#include "runtime/device/window_registry.h"
+
+#ifndef F_DUPFD_QUERY
+#define F_DUPFD_QUERY 1027 /* Linux 6.10 */
+#endif
+#define KCMP_FILE_TYPE 0 /* KCMP_FILE of linux/kcmp.h */
+
+/* What is mapped for a rank; bytes 0 is nothing. */
+struct mapped {
+	uint64_t bytes;
+	int fd;
+};
+
+struct tf_window {
+	struct tf_window_entry entry; /* first */
+	uint64_t granularity_bytes;
+	struct tf_cuda_context *members[TF_WORLD_MAX];
+	uint32_t member_count;
+	struct mapped ranks[TF_WORLD_MAX];
+};
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tf_window_entry *registry;
+
+static CUdeviceptr rank_address(const struct tf_window *window, uint32_t rank)
+{
+	return window->entry.base + rank * window->entry.stride;
+}
+
+/* A range that the driver puts elsewhere is taken by something; the hint is no promise. */
+static enum tf_status reserve(const struct tf_cuda_api *api, uint64_t base, uint64_t bytes,
+	uint64_t granularity_bytes, uint64_t *out_base, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	CUdeviceptr got = 0;
+	enum tf_status status =
+		TF_CU(api, &local, cuMemAddressReserve(&got, bytes, granularity_bytes, base, 0));
+
+	if (status == TF_OK && (!base || got == base)) {
+		*out_base = got;
+		return TF_OK;
+	}
+	if (status == TF_OK)
+		(void)api->cuMemAddressFree(got, bytes);
+	if (!base)
+		return TF_FAIL(err, status, "cannot reserve %llu bytes of addresses: %s",
+			(unsigned long long)bytes, local.text);
+	if (status == TF_OK)
+		return TF_FAIL(err, TF_E_MISFIT,
+			"cannot reserve %llu bytes of addresses at 0x%llx: the range is taken, 0x%llx was "
+			"offered",
+			(unsigned long long)bytes, (unsigned long long)base, (unsigned long long)got);
+	return TF_FAIL(err, TF_E_MISFIT,
+		"cannot reserve %llu bytes of addresses at 0x%llx: the range is taken or out of reach: %s",
+		(unsigned long long)bytes, (unsigned long long)base, local.text);
+}
+
+static enum tf_status create_window(const struct tf_device *device, const uint8_t *token,
+	uint64_t base, uint64_t stride, uint32_t world, struct tf_window **out, struct tf_error *err)
+{
+	struct tf_window *window = tf_calloc(1, sizeof(*window));
+	enum tf_status status;
+
+	if (!window)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a window");
+	window->granularity_bytes = device->properties.granularity_bytes;
+	status = reserve(device->context->api, base, world * stride, window->granularity_bytes,
+		&window->entry.base, err);
+	if (status != TF_OK) {
+		tf_free(window);
+		return status;
+	}
+	window->entry.stride = stride;
+	window->entry.world = world;
+	tf_cuda_context_again(device->context);
+	window->members[window->member_count++] = device->context;
+	tf_window_registry_add(&registry, &window->entry, token);
+	*out = window;
+	return TF_OK;
+}
+
+static enum tf_status grant(const struct tf_window *window, uint32_t rank, uint64_t bytes,
+	const struct tf_cuda_context *context, struct tf_error *err)
+{
+	CUmemAccessDesc access = tf_cuda_segment_access(context);
+	enum tf_status status =
+		TF_CU(context->api, err, cuMemSetAccess(rank_address(window, rank), bytes, &access, 1));
+
+	if (status != TF_OK)
+		tf_error_prefix(
+			err, "device %u cannot reach the segment of rank %u", context->ordinal, rank);
+	return status;
+}
+
+/* Another rank of this process opens the window: its device may use what is mapped already. */
+static enum tf_status join_window(
+	struct tf_window *window, struct tf_cuda_context *context, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < window->member_count; i++)
+		if (window->members[i] == context)
+			return TF_OK;
+	if (window->member_count == TF_WORLD_MAX)
+		return TF_FAIL(err, TF_E_LIMIT, "a window for more than %d devices", TF_WORLD_MAX);
+	for (uint32_t rank = 0; rank < window->entry.world; rank++)
+		if (window->ranks[rank].bytes)
+			TF_TRY(grant(window, rank, window->ranks[rank].bytes, context, err));
+	tf_cuda_context_again(context);
+	window->members[window->member_count++] = context;
+	return TF_OK;
+}
+
+static enum tf_status attach(struct tf_window_entry *entry, const struct tf_device *device,
+	uint64_t base, uint64_t stride, uint32_t world, struct tf_window **out, struct tf_error *err)
+{
+	struct tf_window *window = (struct tf_window *)entry;
+
+	TF_TRY(tf_window_same_check(entry, base, stride, world, err));
+	TF_TRY(join_window(window, device->context, err));
+	entry->references++;
+	*out = window;
+	return TF_OK;
+}
+
+enum tf_status tf_cuda_window_open(struct tf_device *device,
+	const uint8_t token[TF_WINDOW_TOKEN_BYTES], uint64_t base, uint64_t stride, uint32_t world,
+	struct tf_window **out, struct tf_error *err)
+{
+	struct tf_window_entry *entry;
+	enum tf_status status;
+
+	TF_TRY(
+		tf_window_shape_check(device->properties.granularity_bytes, base, stride, world, err));
+	TF_TRY(tf_cuda_context_enter(device->context, err));
+	pthread_mutex_lock(&registry_lock);
+	entry = tf_window_registry_find(registry, token);
+	if (entry)
+		status = attach(entry, device, base, stride, world, out, err);
+	else
+		status = create_window(device, token, base, stride, world, out, err);
+	pthread_mutex_unlock(&registry_lock);
+	return status;
+}
+
+uint64_t tf_cuda_window_base(const struct tf_window *window)
+{
+	return window->entry.base;
+}
+
+/* What certainly comes from no driver is refused before the driver has to look at it. */
+static enum tf_status check_descriptor(int fd, struct tf_error *err)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat) < 0)
+		return TF_FAIL_ERRNO(err, "cannot look at descriptor %d", fd);
+	if (S_ISREG(stat.st_mode) || S_ISDIR(stat.st_mode) || S_ISSOCK(stat.st_mode) ||
+		S_ISFIFO(stat.st_mode) || S_ISBLK(stat.st_mode))
+		return TF_FAIL(err, TF_E_MISFIT, "descriptor %d is no memory of a CUDA device", fd);
+	return TF_OK;
+}
+
+static int is_same_segment(int one, int other)
+{
+	int same = fcntl(one, F_DUPFD_QUERY, other);
+	long order;
+
+	if (same >= 0)
+		return same;
+	order = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE_TYPE, one, other);
+	return order <= 0;
+}
+
+static enum tf_status check_same_segment(
+	const struct mapped *mapped, int fd, uint64_t bytes, struct tf_error *err)
+{
+	if (!is_same_segment(mapped->fd, fd))
+		return TF_FAIL(err, TF_E_MISMATCH, "it is mapped already, from another segment");
+	if (mapped->bytes != bytes)
+		return TF_FAIL(err, TF_E_MISMATCH, "it is mapped already, with %llu bytes, not %llu",
+			(unsigned long long)mapped->bytes, (unsigned long long)bytes);
+	return TF_OK;
+}
+
+/* The driver's refusal of an argument, as what it means here; other failures stay what they are. */
+static enum tf_status as_misfit(
+	enum tf_status status, struct tf_error *error, struct tf_error *err, const char *meaning)
+{
+	if (status == TF_OK)
+		return TF_OK;
+	if (status != TF_E_NO_MEMORY)
+		status = error->status = TF_E_MISFIT;
+	tf_error_prefix(error, "%s", meaning);
+	if (err)
+		*err = *error;
+	return status;
+}
+
+static enum tf_status map_imported(struct tf_window *window, uint32_t rank,
+	CUmemGenericAllocationHandle handle, uint64_t bytes, struct tf_error *err)
+{
+	const struct tf_cuda_api *api = window->members[0]->api;
+	CUdeviceptr address = rank_address(window, rank);
+	struct tf_error local = {0};
+	char meaning[64];
+
+	snprintf(meaning, sizeof(meaning), "the segment has not the %llu bytes asked for",
+		(unsigned long long)bytes);
+	TF_TRY(as_misfit(
+		TF_CU(api, &local, cuMemMap(address, bytes, 0, handle, 0)), &local, err, meaning));
+	for (uint32_t i = 0; i < window->member_count; i++) {
+		enum tf_status status = grant(window, rank, bytes, window->members[i], err);
+
+		if (status != TF_OK) {
+			(void)api->cuMemUnmap(address, bytes);
+			return status;
+		}
+	}
+	return TF_OK;
+}
+
+static enum tf_status map_segment(
+	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
+{
+	const struct tf_cuda_api *api = window->members[0]->api;
+	CUmemGenericAllocationHandle handle = 0;
+	struct tf_error local = {0};
+	enum tf_status status;
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (kept < 0)
+		return TF_FAIL_ERRNO(err, "cannot keep descriptor %d", fd);
+	status = as_misfit(
+		TF_CU(api, &local,
+			cuMemImportFromShareableHandle(
+				&handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)),
+		&local, err, "the descriptor is no segment of a CUDA device");
+	if (status == TF_OK) {
+		status = map_imported(window, rank, handle, bytes, err);
+		(void)api->cuMemRelease(handle);
+	}
+	if (status != TF_OK) {
+		close(kept);
+		return status;
+	}
+	window->ranks[rank] = (struct mapped){.bytes = bytes, .fd = kept};
+	return TF_OK;
+}
+
+/* Under the lock. */
+static enum tf_status map_rank(
+	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
+{
+	TF_TRY(check_descriptor(fd, err));
+	if (window->ranks[rank].bytes)
+		return check_same_segment(&window->ranks[rank], fd, bytes, err);
+	TF_TRY(tf_cuda_context_enter(window->members[0], err));
+	return map_segment(window, rank, fd, bytes, err);
+}
+
+enum tf_status tf_cuda_window_map(
+	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
+{
+	enum tf_status status;
+
+	TF_TRY(tf_window_part_check(&window->entry, window->granularity_bytes, rank, bytes, err));
+	pthread_mutex_lock(&registry_lock);
+	status = map_rank(window, rank, fd, bytes, err);
+	pthread_mutex_unlock(&registry_lock);
+	if (status != TF_OK)
+		tf_error_prefix(err, "segment of rank %u", rank);
+	return status;
+}
+
+int tf_cuda_window_covers(uint64_t address, uint64_t bytes)
+{
+	int covers = 0;
+
+	pthread_mutex_lock(&registry_lock);
+	for (struct tf_window_entry *entry = registry; entry && !covers; entry = entry->next) {
+		const struct tf_window *window = (const struct tf_window *)entry;
+		uint64_t rank, off;
+
+		if (address < entry->base || entry->owner != getpid())
+			continue;
+		rank = (address - entry->base) / entry->stride;
+		off = (address - entry->base) % entry->stride;
+		covers = rank < entry->world && off <= window->ranks[rank].bytes &&
+				 bytes <= window->ranks[rank].bytes - off;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return covers;
+}
+
+/* A window that was inherited through fork leaves the driver alone. */
+static void destroy_window(struct tf_window *window)
+{
+	const struct tf_cuda_api *api = window->members[0]->api;
+	int owned = window->entry.owner == getpid();
+
+	if (owned)
+		(void)api->cuCtxSetCurrent(window->members[0]->handle);
+	for (uint32_t rank = 0; rank < window->entry.world; rank++) {
+		if (!window->ranks[rank].bytes)
+			continue;
+		if (owned)
+			(void)api->cuMemUnmap(rank_address(window, rank), window->ranks[rank].bytes);
+		close(window->ranks[rank].fd);
+	}
+	if (owned)
+		(void)api->cuMemAddressFree(
+			window->entry.base, window->entry.world * window->entry.stride);
+	for (uint32_t i = 0; i < window->member_count; i++)
+		tf_cuda_context_unref(window->members[i]);
+	tf_free(window);
+}
+
+void tf_cuda_window_close(struct tf_window *window)
+{
+	if (!window)
+		return;
+	pthread_mutex_lock(&registry_lock);
+	if (--window->entry.references == 0) {
+		tf_window_registry_remove(&registry, &window->entry);
+		destroy_window(window);
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
