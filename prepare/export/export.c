@@ -116,14 +116,12 @@ enum tf_status tf_tune_only(
 	return status;
 }
 
-static enum tf_status choose_path(
-	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+static enum tf_status choose_path(const struct tf_export_options *options,
+	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
-	const char *workload = tf_program_identity(&result->program, "workload");
-
 	result->path = options->out_path
 		? tf_strdup(options->out_path)
-		: tf_asprintf("%s-tp%u-%s.tfp", workload, options->world, result->topology);
+		: tf_asprintf("%s-tp%u-%s.tfp", inputs->workload.name, options->world, result->topology);
 	if (!result->path)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the package's name");
 	return TF_OK;
@@ -148,19 +146,37 @@ static enum tf_status write_and_check(const struct tf_export_options *options,
 	return TF_OK;
 }
 
-enum tf_status tf_export(
-	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+/*
+ * The file is begun before the ranks start: a folder that takes none is found out before the
+ * work, not after it.
+ */
+static enum tf_status export_inputs(const struct tf_export_options *options,
+	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
 	struct tf_package_writer *writer = NULL;
-	int64_t begin = tf_now_ns();
 	enum tf_status status;
 
-	TF_TRY(tf_tune_only(options, result, err));
-	TF_TRY(choose_path(options, result, err));
-	status = tf_package_writer_create(result->path, &writer, err);
+	TF_TRY(choose_path(options, inputs, result, err));
+	TF_TRY(tf_package_writer_create(result->path, &writer, err));
+	status = run_ranks(options, inputs, result, err);
 	if (status == TF_OK)
 		status = write_and_check(options, result, writer, err);
 	tf_package_writer_destroy(writer);
+	return status;
+}
+
+enum tf_status tf_export(
+	const struct tf_export_options *options, struct tf_export_result *result, struct tf_error *err)
+{
+	struct inputs inputs = {0};
+	int64_t begin = tf_now_ns();
+	enum tf_status status;
+
+	TF_TRY(check_options(options, err));
+	status = load_inputs(options, &inputs, result, err);
+	if (status == TF_OK)
+		status = export_inputs(options, &inputs, result, err);
+	inputs_fini(&inputs);
 	result->total_ns = tf_now_ns() - begin;
 	return status;
 }

@@ -13,8 +13,12 @@
 #include "base/alloc.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
+#include "runtime/collective/startup_host.h"
+#include "runtime/collective/wait.h"
 #include "runtime/session/machine_identity.h"
 
+/* What a ladder asks of the links. */
+#define LINKS              (TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC)
 #define BUFFER_ALIGN_BYTES 256
 #define STRIDE_ALIGN_BYTES (UINT64_C(2) << 20)
 /*
@@ -36,14 +40,41 @@ static enum tf_status plan_groups(const struct tf_workload *workload, uint32_t w
 	return TF_OK;
 }
 
+/*
+ * On the host a rank's CTAs run one after another on its thread. Where ranks share CPUs besides, a rung that differs from an
+ * earlier one in threads and CTAs alone is the same work, and which of the two seems faster is chance: it is left out.
+ */
+static uint32_t drop_twins(const struct tf_ladder *ladder, uint32_t *rungs, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tf_candidate *one = &ladder->rungs[rungs[i]].candidate;
+		int twin = 0;
+
+		for (uint32_t j = 0; j < kept && !twin; j++) {
+			const struct tf_candidate *other = &ladder->rungs[rungs[j]].candidate;
+
+			twin = one->algorithm == other->algorithm && one->writer == other->writer &&
+				one->chunk_bytes == other->chunk_bytes;
+		}
+		if (!twin)
+			rungs[kept++] = rungs[i];
+	}
+	return kept;
+}
+
 static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
-	const struct tf_ladder *ladder, uint32_t capabilities, struct tf_error *err)
+	const struct tf_ladder *ladder, const struct tf_device_properties *properties,
+	struct tf_error *err)
 {
 	uint32_t rungs[TF_LADDER_RUNGS_MAX], count;
 	struct tf_group_candidate *grown;
 
-	TF_TRY(tf_ladder_legal(
-		ladder, &program->groups[group], program->world, capabilities, rungs, &count, err));
+	TF_TRY(tf_ladder_legal(ladder, &program->groups[group], program->world,
+		properties->capabilities & LINKS, rungs, &count, err));
+	if (!strcmp(properties->kind, "host") && tf_ranks_share_cpus(program->world))
+		count = drop_twins(ladder, rungs, count);
 	grown = tf_reallocarray(
 		program->candidates, program->candidate_count + count, sizeof(program->candidates[0]));
 	if (!grown)
@@ -218,18 +249,17 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	const struct tf_device_properties *properties, uint32_t world, struct tf_program *program,
 	struct tf_error *err)
 {
-	uint32_t capabilities = properties->capabilities &
-		(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
-
 	TF_TRY(plan_groups(workload, world, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++)
-		TF_TRY(add_candidates(program, g, ladder, capabilities, err));
+		TF_TRY(add_candidates(program, g, ladder, properties, err));
 	TF_TRY(plan_buffers(program, err));
 	TF_TRY(plan_kernels(program, err));
 	plan_segment(&program->layout, properties->granularity_bytes);
 	TF_TRY(tf_identity_describe(program, properties, world, err));
 	TF_TRY(tf_program_set_identity(program, "topology.class", ladder->topology, err));
 	TF_TRY(tf_program_set_identity(program, "ladder", ladder->name, err));
+	if (!strcmp(properties->kind, "host"))
+		TF_TRY(tf_program_set_identity(program, "samples.clock", tf_host_sample_clock(world), err));
 	return tf_program_set_identity(program, "workload", workload->name, err);
 }
 

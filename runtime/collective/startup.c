@@ -10,9 +10,12 @@
  */
 #include "runtime/collective/startup.h"
 
+#include <time.h>
+
 #include "base/deadline.h"
 #include "runtime/collective/barrier.h"
 #include "runtime/collective/startup_host.h"
+#include "runtime/collective/wait.h"
 
 #define CACHE_LINE_BYTES 64
 
@@ -119,6 +122,25 @@ static int faulted(const struct tf_startup_args *args)
 	return args->control[0]->fault.code != TF_FAULT_NONE;
 }
 
+/*
+ * Where ranks share CPUs, the time of day between two stamps is mostly the scheduler's: other
+ * ranks' turns, and other processes'. There a rank's own time on a CPU is what its collective
+ * costs.
+ */
+static uint64_t stamp(uint32_t world)
+{
+	clockid_t clock = tf_ranks_share_cpus(world) ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * TF_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+const char *tf_host_sample_clock(uint32_t world)
+{
+	return tf_ranks_share_cpus(world) ? "thread-cpu" : "monotonic";
+}
+
 void tf_host_pass_begin(const struct tf_launch_call *call)
 {
 	const struct tf_startup_args *args = call->args;
@@ -145,14 +167,14 @@ void tf_host_sample_begin(const struct tf_launch_call *call)
 		return;
 	dirty(args->input, args->input_bytes);
 	if (!tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE))
-		store.header->begin_ns = (uint64_t)tf_now_ns();
+		store.header->begin_ns = stamp(args->world);
 }
 
 void tf_host_sample_end(const struct tf_launch_call *call)
 {
 	const struct tf_startup_args *args = call->args;
 	struct storage store = storage_of(args, 0);
-	uint64_t now = (uint64_t)tf_now_ns();
+	uint64_t now = stamp(args->world);
 
 	if (faulted(args) || !store.mask[args->slot] || store.header->stage > 2)
 		return;

@@ -11,6 +11,12 @@ extern "C" {
 
 #define TF_SLOTS_PER_GROUP_MAX 256 /* rungs of a ladder */
 
+/*
+ * The clock of the samples in a group of `world` ranks here: "monotonic", or "thread-cpu" where
+ * ranks share CPUs.
+ */
+const char *tf_host_sample_clock(uint32_t world);
+
 void tf_host_pass_begin(const struct tf_launch_call *call);
 void tf_host_sample_begin(const struct tf_launch_call *call);
 void tf_host_sample_end(const struct tf_launch_call *call);

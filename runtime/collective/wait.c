@@ -30,6 +30,11 @@ static uint32_t cpu_count(void)
 	return count;
 }
 
+int tf_ranks_share_cpus(uint32_t world)
+{
+	return world > cpu_count();
+}
+
 static inline void pause_cpu(void)
 {
 #if defined(__x86_64__)
@@ -83,7 +88,7 @@ static int look(const struct tf_waiter *waiter, struct tf_wait *wait, uint32_t p
 
 int tf_wait_step(const struct tf_waiter *waiter, struct tf_wait *wait, uint32_t peer)
 {
-	uint32_t spins = waiter->world > cpu_count() ? SPINS_CROWDED : SPINS_ALONE;
+	uint32_t spins = tf_ranks_share_cpus(waiter->world) ? SPINS_CROWDED : SPINS_ALONE;
 	int code;
 
 	if (wait->steps++ < spins) {

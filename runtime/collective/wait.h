@@ -33,6 +33,11 @@ struct tf_wait {
 };
 
 /*
+ * Whether `world` ranks outnumber the CPUs that this process may use. Never changes in a process.
+ */
+int tf_ranks_share_cpus(uint32_t world);
+
+/*
  * Waits one step for `peer`. 0: look again; else the fault's code, already recorded and told to
  * the peers.
  */
