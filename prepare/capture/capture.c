@@ -2,8 +2,7 @@
 /*
  * 1. A stored argument block holds no address and no rank: those words are zero there and stand
  *    in launch_words.
- * 2. Launches are unique within a program by (kernel, geometry, argument bytes, words).
- * 3. Nothing is allocated on the device between begin and end: a tap only copies bytes into the
+ * 2. Nothing is allocated on the device between begin and end: a tap only copies bytes into the
  *    program.
  */
 #include "prepare/capture/capture.h"
@@ -12,11 +11,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "runtime/collective/collective.h"
+#include "prepare/capture/launch_store.h"
 #include "runtime/graph/locate.h"
-
-#define ARGS_BYTES_MAX 4096 /* the kernel parameter limit that older GPUs have */
-#define WORDS_MAX      64
 
 struct tf_capture {
 	struct tf_program *program;
@@ -24,17 +20,8 @@ struct tf_capture {
 	struct tf_stream *stream;
 	struct tf_graph graph;
 	uint32_t node_capacity;
-	/* (table_size), a power of two: open-addressed by hash, launch index + 1, 0 = free */
-	uint32_t *table;
-	uint32_t table_size, table_used;
+	struct tf_launch_store store;
 	struct tf_error failed;
-};
-
-/* A launch before it is known whether the program has it already. */
-struct draft {
-	struct tf_launch launch;
-	uint8_t args[ARGS_BYTES_MAX];
-	struct tf_launch_word words[WORDS_MAX];
 };
 
 static uint32_t kernel_index(
@@ -55,7 +42,7 @@ static enum tf_status locate(const struct tf_capture *capture, uint64_t address,
 
 /* Takes one word out of the argument bytes. */
 static enum tf_status draft_word(const struct tf_capture *capture,
-	const struct tf_kernel_word *word, struct draft *draft, struct tf_error *err)
+	const struct tf_kernel_word *word, struct tf_launch_draft *draft, struct tf_error *err)
 {
 	struct tf_launch_word *out = &draft->words[draft->launch.words_count];
 	uint64_t address = 0;
@@ -80,7 +67,7 @@ static enum tf_status draft_word(const struct tf_capture *capture,
 }
 
 static enum tf_status draft_launch(const struct tf_capture *capture,
-	const struct tf_launch_call *call, struct draft *draft, struct tf_error *err)
+	const struct tf_launch_call *call, struct tf_launch_draft *draft, struct tf_error *err)
 {
 	const struct tf_program *program = capture->program;
 	const struct tf_kernel *kernel;
@@ -90,8 +77,8 @@ static enum tf_status draft_launch(const struct tf_capture *capture,
 	if (draft->launch.kernel == TF_PROGRAM_NONE)
 		return TF_FAIL(err, TF_E_INVALID, "a kernel that the program does not declare");
 	kernel = &program->kernels[draft->launch.kernel];
-	if (call->args_bytes != kernel->args_bytes || call->args_bytes > ARGS_BYTES_MAX ||
-		kernel->words_count > WORDS_MAX)
+	if (call->args_bytes != kernel->args_bytes || call->args_bytes > TF_LAUNCH_ARGS_MAX ||
+		kernel->words_count > TF_LAUNCH_WORDS_MAX)
 		return TF_FAIL(err, TF_E_INVALID,
 			"%s: %u bytes of arguments with %u words, declared are %u bytes", kernel->name,
 			call->args_bytes, kernel->words_count, kernel->args_bytes);
@@ -104,139 +91,16 @@ static enum tf_status draft_launch(const struct tf_capture *capture,
 	return TF_OK;
 }
 
-/* Everything that makes a launch what it is, as one hash and as one comparison. */
-static uint64_t hash_launch(const struct tf_launch *launch, const uint8_t *args,
-	uint32_t args_bytes, const struct tf_launch_word *words)
-{
-	uint64_t hash = tf_fnv64(TF_FNV_START, launch->grid, sizeof(launch->grid));
-
-	hash = tf_fnv64(hash, launch->block, sizeof(launch->block));
-	hash = tf_fnv64(hash, &launch->kernel, sizeof(launch->kernel));
-	hash = tf_fnv64(hash, args, args_bytes);
-	for (uint32_t i = 0; i < launch->words_count; i++)
-		hash = tf_fnv64(hash, &words[i].segment_off, sizeof(words[i].segment_off));
-	return hash;
-}
-
-static int same_launch(
-	const struct tf_program *program, const struct tf_launch *have, const struct draft *draft)
-{
-	const struct tf_launch *want = &draft->launch;
-	uint32_t args_bytes = program->kernels[want->kernel].args_bytes;
-
-	if (have->kernel != want->kernel || have->shared_bytes != want->shared_bytes ||
-		have->words_count != want->words_count ||
-		memcmp(have->grid, want->grid, sizeof(want->grid)) != 0 ||
-		memcmp(have->block, want->block, sizeof(want->block)) != 0 ||
-		memcmp(program->args.data + have->args_off, draft->args, args_bytes) != 0)
-		return 0;
-	for (uint32_t i = 0; i < want->words_count; i++) {
-		const struct tf_launch_word *a = &program->launch_words[have->words_first + i];
-		const struct tf_launch_word *b = &draft->words[i];
-
-		if (a->arg_off != b->arg_off || a->kind != b->kind || a->peer != b->peer ||
-			a->segment_off != b->segment_off)
-			return 0;
-	}
-	return 1;
-}
-
-static uint64_t hash_stored(const struct tf_program *program, uint32_t index)
-{
-	const struct tf_launch *launch = &program->launches[index];
-
-	return hash_launch(launch, program->args.data + launch->args_off,
-		program->kernels[launch->kernel].args_bytes, program->launch_words + launch->words_first);
-}
-
-/* Doubles the table and enters every launch of the program anew. */
-static enum tf_status grow_table(struct tf_capture *capture, struct tf_error *err)
-{
-	uint32_t size = capture->table_size ? 2 * capture->table_size : 1024;
-	uint32_t *table;
-
-	while (size < 4 * (capture->program->launch_count + 1))
-		size *= 2;
-	table = tf_calloc(size, sizeof(table[0]));
-	if (!table)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a table of %u launches", size);
-	for (uint32_t i = 0; i < capture->program->launch_count; i++) {
-		uint32_t at = (uint32_t)hash_stored(capture->program, i) & (size - 1);
-
-		while (table[at])
-			at = (at + 1) & (size - 1);
-		table[at] = i + 1;
-	}
-	tf_free(capture->table);
-	capture->table = table;
-	capture->table_size = size;
-	capture->table_used = capture->program->launch_count;
-	return TF_OK;
-}
-
-static enum tf_status store_launch(
-	struct tf_capture *capture, struct draft *draft, struct tf_error *err)
-{
-	struct tf_program *program = capture->program;
-	struct tf_launch *launches =
-		tf_reallocarray(program->launches, program->launch_count + 1, sizeof(program->launches[0]));
-	struct tf_launch_word *words;
-
-	if (!launches)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a launch");
-	program->launches = launches;
-	words = tf_reallocarray(program->launch_words,
-		program->launch_word_count + draft->launch.words_count, sizeof(program->launch_words[0]));
-	if (!words)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a launch's words");
-	program->launch_words = words;
-	draft->launch.args_off = program->args.size;
-	draft->launch.words_first = program->launch_word_count;
-	TF_TRY(tf_bytes_append(
-		&program->args, draft->args, program->kernels[draft->launch.kernel].args_bytes, err));
-	memcpy(words + program->launch_word_count, draft->words,
-		draft->launch.words_count * sizeof(draft->words[0]));
-	program->launch_word_count += draft->launch.words_count;
-	launches[program->launch_count++] = draft->launch;
-	return TF_OK;
-}
-
-static enum tf_status find_or_store(
-	struct tf_capture *capture, struct draft *draft, uint32_t *out_launch, struct tf_error *err)
-{
-	const struct tf_program *program = capture->program;
-	uint32_t at;
-
-	if (2 * (capture->table_used + 1) > capture->table_size)
-		TF_TRY(grow_table(capture, err));
-	at = (uint32_t)hash_launch(&draft->launch, draft->args,
-			 program->kernels[draft->launch.kernel].args_bytes, draft->words) &
-		(capture->table_size - 1);
-	for (; capture->table[at]; at = (at + 1) & (capture->table_size - 1)) {
-		uint32_t index = capture->table[at] - 1;
-
-		if (same_launch(program, &program->launches[index], draft)) {
-			*out_launch = index;
-			return TF_OK;
-		}
-	}
-	TF_TRY(store_launch(capture, draft, err));
-	*out_launch = program->launch_count - 1;
-	capture->table[at] = program->launch_count;
-	capture->table_used++;
-	return TF_OK;
-}
-
 static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_node *from,
 	struct tf_node *to, struct tf_error *err)
 {
-	struct draft draft;
+	struct tf_launch_draft draft;
 
 	*to = (struct tf_node){.kind = (enum tf_node_kind)from->kind, .launch = TF_PROGRAM_NONE};
 	switch (from->kind) {
 	case TF_NODE_KERNEL:
 		TF_TRY(draft_launch(capture, &from->launch, &draft, err));
-		return find_or_store(capture, &draft, &to->launch, err);
+		return tf_launch_store_put(&capture->store, capture->program, &draft, &to->launch, err);
 	case TF_NODE_COPY:
 		TF_TRY(
 			locate(capture, (uint64_t)(uintptr_t)from->from, &to->from_peer, &to->from_off, err));
@@ -362,6 +226,6 @@ void tf_capture_cancel(struct tf_capture *capture)
 	capture->target->ops->stream_tap(capture->stream, NULL, NULL);
 	tf_free(capture->graph.nodes);
 	tf_free(capture->graph.edges);
-	tf_free(capture->table);
+	tf_launch_store_fini(&capture->store);
 	tf_free(capture);
 }
