@@ -208,6 +208,11 @@ static enum tf_status write_member(struct tf_package_writer *writer, const char 
 	return TF_OK;
 }
 
+enum tf_status tf_package_writer_try(const char *path, struct tf_error *err)
+{
+	return tf_temporary_try(path, err);
+}
+
 enum tf_status tf_package_writer_add(struct tf_package_writer *writer, const char *name,
 	const void *data, uint64_t bytes, struct tf_error *err)
 {

@@ -44,6 +44,12 @@ TF_WARN_UNUSED enum tf_status tf_package_writer_create(
 TF_WARN_UNUSED enum tf_status tf_package_writer_add(struct tf_package_writer *writer,
 	const char *name, const void *data, uint64_t bytes, struct tf_error *err);
 
+/*
+ * Whether tf_package_writer_create would begin a file at `path`: does so and takes it away again,
+ * so that a folder that takes none is found out before the work. The same statuses.
+ */
+TF_WARN_UNUSED enum tf_status tf_package_writer_try(const char *path, struct tf_error *err);
+
 /* The temporary's path, borrowed, so that it can be opened and checked once it is sealed. */
 const char *tf_package_writer_path(const struct tf_package_writer *writer);
 

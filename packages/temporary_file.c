@@ -132,7 +132,8 @@ static enum tf_status create(struct tf_temporary *file, struct tf_error *err)
 	return TF_OK;
 }
 
-enum tf_status tf_temporary_open(const char *target, struct tf_temporary *out, struct tf_error *err)
+static enum tf_status open_file(
+	const char *target, int name_stale, struct tf_temporary *out, struct tf_error *err)
 {
 	struct tf_temporary file = TF_TEMPORARY_NONE;
 	enum tf_status status = open_folder(target, &file.folder_fd, err);
@@ -147,7 +148,8 @@ enum tf_status tf_temporary_open(const char *target, struct tf_temporary *out, s
 		status = TF_FAIL(err, TF_E_NO_MEMORY, "cannot write '%s': no memory", target);
 		goto fail;
 	}
-	report_stale(file.folder_fd, target);
+	if (name_stale)
+		report_stale(file.folder_fd, target);
 	for (int i = 0; status == TF_OK && file.fd < 0 && i < TRIES_MAX; i++)
 		status = create(&file, err);
 	if (status == TF_OK && file.fd < 0)
@@ -160,6 +162,20 @@ enum tf_status tf_temporary_open(const char *target, struct tf_temporary *out, s
 fail:
 	tf_temporary_close(&file);
 	return status;
+}
+
+enum tf_status tf_temporary_open(const char *target, struct tf_temporary *out, struct tf_error *err)
+{
+	return open_file(target, 1, out, err);
+}
+
+enum tf_status tf_temporary_try(const char *target, struct tf_error *err)
+{
+	struct tf_temporary file = TF_TEMPORARY_NONE;
+
+	TF_TRY(open_file(target, 0, &file, err));
+	tf_temporary_close(&file);
+	return TF_OK;
 }
 
 enum tf_status tf_temporary_write(

@@ -30,6 +30,9 @@ struct tf_temporary {
 TF_WARN_UNUSED enum tf_status tf_temporary_open(
 	const char *target, struct tf_temporary *out, struct tf_error *err);
 
+/* Whether it could be opened: does so, and takes the file away again. The same statuses. */
+TF_WARN_UNUSED enum tf_status tf_temporary_try(const char *target, struct tf_error *err);
+
 /* Writes all of it at the file's end. */
 TF_WARN_UNUSED enum tf_status tf_temporary_write(
 	struct tf_temporary *file, const void *data, size_t bytes, struct tf_error *err);

@@ -101,12 +101,12 @@ static enum tf_status launch_chain(
 	int64_t begin;
 
 	if (meet(rank))
-		return tf_fault_to_error(tf_bench_rank_control(rank), rank->program, err);
+		return tf_bench_rank_fault(rank, err);
 	begin = tf_now_ns();
 	TF_TRY(rank->ops->stream_graph(rank->stream, exec, err));
 	TF_TRY(rank->ops->stream_wait(rank->stream, tf_deadline_after(WAIT_NS), err));
 	*out_ns = tf_now_ns() - begin;
-	return tf_fault_to_error(tf_bench_rank_control(rank), rank->program, err);
+	return tf_bench_rank_fault(rank, err);
 }
 
 static enum tf_status launch_all(struct tf_bench_rank *rank, uint32_t group, uint32_t calls,
@@ -145,8 +145,7 @@ static enum tf_status run_case(struct tf_bench_rank *rank, uint32_t group, uint3
 	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);
 	if (status == TF_OK) {
 		if (launch_all(rank, group, calls, exec, out_ns, &local) != TF_OK)
-			tf_collective_abort(
-				rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+			tf_rank_memory_abort(&rank->memory);
 		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);
 	}
 	if (exec)

@@ -146,10 +146,6 @@ static enum tf_status write_and_check(const struct tf_export_options *options,
 	return TF_OK;
 }
 
-/*
- * The file is begun before the ranks start: a folder that takes none is found out before the
- * work, not after it.
- */
 static enum tf_status export_inputs(const struct tf_export_options *options,
 	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
@@ -157,10 +153,10 @@ static enum tf_status export_inputs(const struct tf_export_options *options,
 	enum tf_status status;
 
 	TF_TRY(choose_path(options, inputs, result, err));
+	TF_TRY(tf_package_writer_try(result->path, err));
+	TF_TRY(run_ranks(options, inputs, result, err));
 	TF_TRY(tf_package_writer_create(result->path, &writer, err));
-	status = run_ranks(options, inputs, result, err);
-	if (status == TF_OK)
-		status = write_and_check(options, result, writer, err);
+	status = write_and_check(options, result, writer, err);
 	tf_package_writer_destroy(writer);
 	return status;
 }

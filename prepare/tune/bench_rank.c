@@ -31,10 +31,18 @@ static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *
 enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	const struct tf_layout *layout = &rank->program->layout;
+	struct tf_device_properties properties;
 	struct tf_error local = {0};
 
 	TF_TRY(tf_rank_window_reserve(
 		rank->ops, rank->device, rank->link, layout, 0, bound(rank), &rank->window, err));
+	rank->ops->properties(rank->device, &properties);
+	rank->memory = (struct tf_rank_memory){
+		.ops = rank->ops,
+		.device = rank->device,
+		.window = &rank->window,
+		.capabilities = properties.capabilities,
+	};
 	TF_TRY(
 		tf_rank_window_connect(&rank->window, rank->device, rank->link, layout, bound(rank), err));
 	(void)!load_kernels(rank, &local);
@@ -53,17 +61,18 @@ void tf_bench_rank_close(struct tf_bench_rank *rank)
 	memset(rank, 0, sizeof(*rank));
 }
 
-struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank)
+enum tf_status tf_bench_rank_fault(const struct tf_bench_rank *rank, struct tf_error *err)
 {
-	return tf_rank_window_at(&rank->window, 0, rank->program->layout.control_off);
+	struct tf_control copy;
+
+	return tf_fault_to_error(tf_rank_memory_control(&rank->memory, 0, &copy), rank->program, err);
 }
 
 /* The first barrier lets every rank finish with the old state before anyone clears it. */
 enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	TF_TRY(tf_link_barrier(rank->link, bound(rank), err));
-	tf_protocol_reset(tf_rank_window_at(&rank->window, 0, 0), &rank->program->layout,
-		rank->window.rank, rank->window.world, (uint64_t)rank->timeout_ns, 0);
+	TF_TRY(tf_rank_memory_reset(&rank->memory, &rank->program->layout, rank->timeout_ns, err));
 	return tf_link_barrier(rank->link, bound(rank), err);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
 #include "runtime/link/link.h"
+#include "runtime/session/rank_memory.h"
 #include "runtime/session/rank_window.h"
 
 #ifdef __cplusplus
@@ -28,6 +29,7 @@ struct tf_bench_rank {
 	struct tf_device *device;
 	struct tf_stream *stream;
 	struct tf_rank_window window;
+	struct tf_rank_memory memory;
 	struct tf_rebuild_modules modules;
 	struct tf_rebuild_target target;
 	tf_progress_fn progress; /* or NULL */
@@ -42,7 +44,9 @@ struct tf_bench_rank {
 TF_WARN_UNUSED enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err);
 void tf_bench_rank_close(struct tf_bench_rank *rank);
 
-struct tf_control *tf_bench_rank_control(const struct tf_bench_rank *rank);
+/* TF_OK unless a kernel of this rank has recorded a fault; the text names group and peer. */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_fault(
+	const struct tf_bench_rank *rank, struct tf_error *err);
 
 /* Protocol memory back to its first state, then a fence across ranks. Collective. */
 TF_WARN_UNUSED enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err);

@@ -41,8 +41,9 @@ static enum tf_status plan_groups(const struct tf_workload *workload, uint32_t w
 }
 
 /*
- * On the host a rank's CTAs run one after another on its thread. Where ranks share CPUs besides, a rung that differs from an
- * earlier one in threads and CTAs alone is the same work, and which of the two seems faster is chance: it is left out.
+ * On the host a rank's CTAs run one after another on its thread. Where ranks share CPUs besides,
+ * a rung that differs from an earlier one in threads and CTAs alone is the same work, and which
+ * of the two seems faster is chance: it is left out.
  */
 static uint32_t drop_twins(const struct tf_ladder *ladder, uint32_t *rungs, uint32_t count)
 {

@@ -28,24 +28,28 @@ struct startup_view {
 	const uint64_t *maximum; /* (2, slots, passes) */
 	const uint8_t *slowest;
 	const struct tf_startup_group *groups;
-	const uint32_t *mask;
+	uint8_t *copy; /* owned: what the others point into */
 };
 
-static struct startup_view view_of(const struct tf_bench_rank *rank)
+/* A copy of this rank's storage, taken after the last launch. */
+static enum tf_status view_open(
+	const struct tf_bench_rank *rank, struct startup_view *view, struct tf_error *err)
 {
 	const struct tf_program *program = rank->program;
-	const uint8_t *start = tf_rank_window_at(&rank->window, 0, program->layout.startup_off);
-	uint64_t mask, maximum, slowest, groups;
+	const void *storage = tf_rank_window_at(&rank->window, 0, program->layout.startup_off);
+	uint64_t maximum, slowest, groups;
 
+	view->copy = tf_calloc(1, program->layout.startup_bytes);
+	if (!view->copy)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a copy of the samples");
+	TF_TRY(rank->ops->read(rank->device, view->copy, storage, program->layout.startup_bytes, err));
 	tf_startup_places(
-		program->group_count, program->candidate_count, &mask, NULL, &maximum, &slowest, &groups);
-	return (struct startup_view){
-		.header = (const struct tf_startup_header *)start,
-		.mask = (const uint32_t *)(start + mask),
-		.maximum = (const uint64_t *)(start + maximum),
-		.slowest = start + slowest,
-		.groups = (const struct tf_startup_group *)(start + groups),
-	};
+		program->group_count, program->candidate_count, NULL, NULL, &maximum, &slowest, &groups);
+	view->header = (const void *)view->copy;
+	view->maximum = (const void *)(view->copy + maximum);
+	view->slowest = view->copy + slowest;
+	view->groups = (const void *)(view->copy + groups);
+	return TF_OK;
 }
 
 static enum tf_status keep_one_candidate(const struct tf_program *program, struct tf_error *err)
@@ -75,11 +79,10 @@ static enum tf_status launch_startup(
 
 	if (rank->ops->stream_graph(rank->stream, exec, &local) == TF_OK &&
 		rank->ops->stream_wait(rank->stream, tf_deadline_after(bound), &local) == TF_OK)
-		(void)!tf_fault_to_error(tf_bench_rank_control(rank), rank->program, &local);
+		(void)!tf_bench_rank_fault(rank, &local);
 	*out_ns = tf_now_ns() - begin;
 	if (local.status != TF_OK)
-		tf_collective_abort(
-			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+		tf_rank_memory_abort(&rank->memory);
 	return tf_link_agree_ok(rank->link, &local, tf_deadline_after(bound), err);
 }
 
@@ -192,9 +195,7 @@ static enum tf_status agree(
 static enum tf_status sample(struct tf_bench_rank *rank, struct tf_exec *exec,
 	struct tf_tune_times *times, struct tf_error *err)
 {
-	void *storage = tf_rank_window_at(&rank->window, 0, rank->program->layout.startup_off);
-
-	tf_startup_prepare(storage, rank->program);
+	TF_TRY(tf_rank_memory_prepare_startup(&rank->memory, rank->program, err));
 	TF_TRY(tf_bench_rank_reset(rank, err));
 	for (uint32_t stage = 0; stage < 2; stage++) {
 		TF_TRY(launch_startup(rank, exec, &times->sample_ns[stage], err));
@@ -226,11 +227,28 @@ static enum tf_status capture_and_sample(
 	return status;
 }
 
+/* What the last launch decided, into the program; the aggregate says how far it came. */
+static enum tf_status take_decision(struct tf_bench_rank *rank, const struct startup_view *view,
+	uint32_t *out_aggregate, struct tf_error *err)
+{
+	if (view->header->aggregate != TF_STARTUP_OK) {
+		*out_aggregate = view->header->aggregate;
+		return TF_FAIL(err, TF_E_INVALID, "the startup graph ended with aggregate status %u",
+			view->header->aggregate);
+	}
+	TF_TRY(agree(rank, view, err));
+	TF_TRY(collect_samples(rank->program, view, err));
+	collect_picks(rank->program, view);
+	*out_aggregate = TF_STARTUP_OK;
+	return TF_OK;
+}
+
 enum tf_status tf_tune(struct tf_bench_rank *rank, uint32_t *out_aggregate,
 	struct tf_tune_times *out_times, struct tf_error *err)
 {
-	struct startup_view view;
+	struct startup_view view = {0};
 	int64_t begin = tf_now_ns();
+	enum tf_status status;
 
 	*out_aggregate = TF_STARTUP_PENDING;
 	TF_TRY(tf_verify_candidates(rank, err));
@@ -238,15 +256,9 @@ enum tf_status tf_tune(struct tf_bench_rank *rank, uint32_t *out_aggregate,
 	TF_TRY(keep_one_candidate(rank->program, err));
 	*out_aggregate = TF_STARTUP_FAULT;
 	TF_TRY(capture_and_sample(rank, out_times, err));
-	view = view_of(rank);
-	if (view.header->aggregate != TF_STARTUP_OK) {
-		*out_aggregate = view.header->aggregate;
-		return TF_FAIL(err, TF_E_INVALID, "the startup graph ended with aggregate status %u",
-			view.header->aggregate);
-	}
-	TF_TRY(agree(rank, &view, err));
-	TF_TRY(collect_samples(rank->program, &view, err));
-	collect_picks(rank->program, &view);
-	*out_aggregate = TF_STARTUP_OK;
-	return TF_OK;
+	status = view_open(rank, &view, err);
+	if (status == TF_OK)
+		status = take_decision(rank, &view, out_aggregate, err);
+	tf_free(view.copy);
+	return status;
 }

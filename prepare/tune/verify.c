@@ -99,9 +99,8 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
 	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) !=
 			TF_OK ||
-		tf_fault_to_error(tf_bench_rank_control(rank), program, &fault) != TF_OK) {
-		tf_collective_abort(
-			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+		tf_bench_rank_fault(rank, &fault) != TF_OK) {
+		tf_rank_memory_abort(&rank->memory);
 		record->faulted_slot = slot;
 		record->aborted = fault.status == TF_E_ABORTED;
 		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
@@ -162,8 +161,7 @@ static void run_round(struct tf_bench_rank *rank, uint32_t from, uint32_t end,
 		if (rank->program->candidates[slot].state == TF_CANDIDATE_STRUCK ||
 			run_one(rank, slot, operands, record, err) == TF_OK)
 			continue;
-		tf_collective_abort(
-			rank->window.base, rank->window.stride, rank->window.world, rank->window.rank);
+		tf_rank_memory_abort(&rank->memory);
 		return;
 	}
 }
@@ -208,7 +206,7 @@ enum tf_status tf_verify_candidates(struct tf_bench_rank *rank, struct tf_error 
 	struct tf_program *program = rank->program;
 	uint32_t first = 0;
 
-	tf_startup_prepare(tf_rank_window_at(&rank->window, 0, program->layout.startup_off), program);
+	TF_TRY(tf_rank_memory_prepare_startup(&rank->memory, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		uint32_t end = first;
 

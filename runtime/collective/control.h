@@ -33,9 +33,10 @@ enum tf_family {
 
 enum tf_fault_code {
 	TF_FAULT_NONE = 0,
-	TF_FAULT_TIMEOUT,  /* no arrival from `peer` within the bound */
-	TF_FAULT_ABORTED,  /* `peer` raised our abort word */
-	TF_FAULT_ARGUMENT, /* the launch broke a constraint that the host side should have refused */
+	TF_FAULT_TIMEOUT,    /* no arrival from `peer` within the bound */
+	TF_FAULT_ABORTED,    /* `peer` raised our abort word */
+	TF_FAULT_ARGUMENT,   /* the launch broke a constraint that the host side should have refused */
+	TF_FAULT_UNREADABLE, /* set by the host side alone: the control words could not be read */
 };
 
 /*
@@ -72,7 +73,13 @@ struct tf_control {
 	uint32_t stage;         /* startup graph: 1 or 2 */
 	uint32_t sentinel_turn; /* slot of the last call, 0..2; no epoch modulo 3 survives a wrap */
 	uint64_t sentinel_extent[3]; /* words a source that the slot's last use may have written */
-	uint8_t pad2[TF_LINE_BYTES - 24 - 4 * (5 + TF_FAMILY_COUNT) - 24];
+	/* own: what the CTAs of one GPU launch agree through; 0 between calls (cuda/call.cuh) */
+	uint32_t ticket;      /* CTAs that have read the words of this call */
+	uint32_t fault_claim; /* 1: a thread has begun to record the fault */
+	uint32_t gate[2];    /* epoch whose rare preparations are done: of the first exchange, second */
+	uint32_t gate_count; /* CTAs that stand before the second gate */
+	uint32_t queue_head, queue_tail; /* queued: next entry to send, next chunk to consume */
+	uint8_t pad2[TF_LINE_BYTES - 24 - 4 * (5 + TF_FAMILY_COUNT) - 24 - 28];
 
 	/* own: proof of which writer ran */
 	uint64_t writer_calls[TF_WRITER_COUNT];

@@ -43,6 +43,9 @@ enum tf_status tf_fault_to_error(
 		return TF_FAIL(err, TF_E_INTERNAL,
 			"%s: rank %" PRIu32 " refused the kernel's arguments (%s)", subject, fault->peer,
 			writer);
+	case TF_FAULT_UNREADABLE:
+		return TF_FAIL(
+			err, TF_E_SYSTEM, "the rank's control words cannot be read: the device has failed");
 	default:
 		return TF_FAIL(err, TF_E_INTERNAL, "%s: fault code %" PRIu32 " is unknown (%s)", subject,
 			code, writer);

@@ -22,6 +22,13 @@
 extern "C" {
 #endif
 
+/* The rules of epochs are the same code on every device. */
+#ifdef __CUDACC__
+#define TF_HOST_DEVICE __host__ __device__
+#else
+#define TF_HOST_DEVICE
+#endif
+
 struct tf_flag_line {
 	uint32_t epoch;
 	uint8_t pad[TF_LINE_BYTES - 4];
@@ -41,13 +48,13 @@ struct tf_flags {
  * 0 marks an empty ll line and 1 the first call after a reset to 0; a wrap skips both and keeps
  * the parity alternating.
  */
-static inline uint32_t tf_epoch_next(uint32_t epoch)
+TF_HOST_DEVICE static inline uint32_t tf_epoch_next(uint32_t epoch)
 {
 	return epoch == UINT32_MAX ? 2 : epoch + 1;
 }
 
 /* Every 2^30 epochs, at values that no wrap skips. */
-static inline int tf_epoch_refreshes(uint32_t epoch)
+TF_HOST_DEVICE static inline int tf_epoch_refreshes(uint32_t epoch)
 {
 	return (epoch & UINT32_C(0x3fffffff)) == 2;
 }

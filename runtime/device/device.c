@@ -2,10 +2,12 @@
 /* Choosing a device by name, and the bases at which windows are tried. */
 #include "runtime/device/device.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "runtime/device/cuda/cuda_probe.h"
+#if TF_HAVE_CUDA
+#include "runtime/device/cuda/cuda_api.h"
+#endif
 
 const uint64_t tf_window_bases[TF_WINDOW_BASE_COUNT] = {
 	UINT64_C(0x7e9000000000),
@@ -15,10 +17,18 @@ const uint64_t tf_window_bases[TF_WINDOW_BASE_COUNT] = {
 	0,
 };
 
-/*
- * Fails always while there is no CUDA device in the build: only the reason depends on the
- * machine.
- */
+#if TF_HAVE_CUDA
+/* The driver is loaded and asked for its version, not initialised. */
+static enum tf_status find_cuda(const struct tf_device_ops **out, struct tf_error *err)
+{
+	const struct tf_cuda_api *api;
+
+	TF_TRY(tf_cuda_api_open(&api, err));
+	*out = &tf_cuda_device_ops;
+	return TF_OK;
+}
+#else
+/* Fails always: only the reason depends on the machine. */
 static enum tf_status find_cuda(const struct tf_device_ops **out, struct tf_error *err)
 {
 	struct tf_cuda_probe probe;
@@ -26,11 +36,12 @@ static enum tf_status find_cuda(const struct tf_device_ops **out, struct tf_erro
 	(void)out;
 	TF_TRY(tf_cuda_probe(&probe, err));
 	return TF_FAIL(err, TF_E_UNAVAILABLE,
-		"the driver is there (CUDA %u.%u, %u device%s), but this build has no CUDA device yet: use "
+		"the driver is there (CUDA %u.%u, %u device%s), but this build is without CUDA: use "
 		"'--device host'",
 		probe.driver_version / 1000, probe.driver_version % 1000 / 10, probe.device_count,
 		probe.device_count == 1 ? "" : "s");
 }
+#endif
 
 enum tf_status tf_device_ops_find(
 	const char *kind, const struct tf_device_ops **out, struct tf_error *err)
@@ -46,17 +57,4 @@ enum tf_status tf_device_ops_find(
 	status = find_cuda(out, err);
 	tf_error_prefix(err, "device 'cuda'");
 	return status;
-}
-
-void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_bytes)
-{
-	struct tf_error err = {0};
-
-	if (why && why_bytes)
-		why[0] = 0;
-	if (tf_device_ops_find("cuda", out, &err) == TF_OK)
-		return;
-	*out = &tf_host_device_ops;
-	if (why && why_bytes)
-		snprintf(why, why_bytes, "%s", err.text);
 }

@@ -75,6 +75,13 @@ struct tf_exec;   /* an executable graph; in one stream at a time */
 struct tf_module_handle;
 struct tf_kernel_handle;
 
+/*
+ * The launch may begin before the previous operation of its stream has ended: the kernel waits
+ * for it itself (griddepcontrol.wait), before its first read and its first remote store. In a
+ * graph the edges say so instead. The host device ignores it.
+ */
+#define TF_LAUNCH_PROGRAMMATIC 1
+
 /* One kernel launch with final argument bytes. */
 struct tf_launch_call {
 	const struct tf_kernel_handle *kernel;
@@ -82,6 +89,7 @@ struct tf_launch_call {
 	uint32_t shared_bytes;
 	const void *args;
 	uint32_t args_bytes;
+	uint32_t flags; /* TF_LAUNCH_PROGRAMMATIC or 0 */
 };
 
 /*
@@ -96,6 +104,10 @@ struct tf_exec_node {
 	uint32_t value; /* SET: 0..255 */
 };
 
+/*
+ * Type 1 is programmatic, between kernels only. CUDA knows the ports 1 (the trigger; also meant
+ * by 0) and 2 (all CTAs have begun) of such an edge; the host ignores ports.
+ */
 struct tf_exec_edge {
 	uint32_t from, to;
 	uint8_t type, from_port, to_port;
@@ -142,7 +154,8 @@ struct tf_device_ops {
 	 * rank whose segment is mapped already in this process is a success. TF_E_MISFIT: fd is
 	 * shorter than `bytes`, or no segment of segment_create. TF_E_MISMATCH: the rank is mapped
 	 * already, from another segment or with other bytes. TF_E_USAGE: rank or bytes are out of
-	 * range.
+	 * range. CUDA: `bytes` is the segment's size; every device of this process that opened the
+	 * window may use the memory.
 	 */
 	enum tf_status (*window_map)(
 		struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err);
@@ -150,8 +163,8 @@ struct tf_device_ops {
 	void (*window_close)(struct tf_window *window);
 
 	/*
-	 * Host copies from and to the window; synchronous, not on a stream. TF_E_USAGE: a NULL
-	 * pointer.
+	 * Host copies from and to the window; synchronous, not on a stream: work that runs is not
+	 * waited for. TF_E_USAGE: a NULL pointer; CUDA: a range that no mapped segment holds.
 	 */
 	enum tf_status (*read)(
 		struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err);
@@ -159,8 +172,10 @@ struct tf_device_ops {
 		struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err);
 
 	/*
-	 * A module by kind and bytes; the host has one built-in module and ignores `image`. `digest`
-	 * is checked: TF_E_MISFIT. Kernel handles live until module_unload, which takes NULL.
+	 * A module by kind and bytes; the host has one built-in module and ignores `image`. CUDA: a
+	 * cubin, a fatbin, or PTX with its ending zero; NULL means the kernels of this build
+	 * (TF_E_NOT_FOUND: none for this device). `digest` is checked: TF_E_MISFIT. Kernel handles
+	 * live until module_unload, which takes NULL.
 	 */
 	enum tf_status (*module_load)(struct tf_device *device, const void *image, size_t bytes,
 		const uint8_t digest[32], struct tf_module_handle **out, struct tf_error *err);
@@ -171,7 +186,7 @@ struct tf_device_ops {
 
 	/*
 	 * A FIFO of operations. Host: operations run on the thread that waits (stream_wait), in
-	 * order; nothing runs before. Argument bytes are copied; graphs are borrowed until the wait
+	 * order; nothing runs before. CUDA: they run from now on. Argument bytes are copied; graphs are borrowed until the wait
 	 * has ended.
 	 * TF_E_USAGE: an operation that cannot run (argument bytes of another size, an empty grid,
 	 * NULL).
@@ -179,7 +194,8 @@ struct tf_device_ops {
 	 */
 	enum tf_status (*stream_create)(
 		struct tf_device *device, struct tf_stream **out, struct tf_error *err);
-	void (*stream_destroy)(struct tf_stream *stream); /* drops what is queued; takes NULL */
+	/* Host: drops what is queued. CUDA: waits for it, some seconds at most. Takes NULL. */
+	void (*stream_destroy)(struct tf_stream *stream);
 	enum tf_status (*stream_launch)(
 		struct tf_stream *stream, const struct tf_launch_call *call, struct tf_error *err);
 	enum tf_status (*stream_copy)(
@@ -191,7 +207,8 @@ struct tf_device_ops {
 	/*
 	 * Runs out the queue. Kernels bound their own waits; TF_E_TIMEOUT if `deadline_ns` passed
 	 * before an operation could start (named; the queue is then dropped). An empty queue is a
-	 * success.
+	 * success. CUDA: TF_E_TIMEOUT if the operations are not done by then; they run on, and the
+	 * next wait is for them too.
 	 */
 	enum tf_status (*stream_wait)(
 		struct tf_stream *stream, int64_t deadline_ns, struct tf_error *err);
@@ -201,7 +218,7 @@ struct tf_device_ops {
 	/*
 	 * Builds and instantiates; copies all argument bytes. A node runs after every node with an
 	 * edge to it; the host runs nodes one by one, the lowest index first among those that may
-	 * run.
+	 * run. CUDA: the addresses of copies and sets are mapped by now.
 	 * TF_E_INVALID names the node (a cycle, a kind or operation it cannot run) or the edge;
 	 * TF_E_LIMIT. Launching allocates nothing. graph_destroy takes NULL.
 	 */
@@ -213,14 +230,17 @@ struct tf_device_ops {
 
 /*
  * "host" or "cuda"; TF_E_UNAVAILABLE with the reason where this build or machine lacks it;
- * TF_E_USAGE for another word.
+ * TF_E_USAGE for another word. Finding initialises nothing, opening does: a child by
+ * fork of a process that has opened a CUDA device cannot use CUDA.
  */
 TF_WARN_UNUSED enum tf_status tf_device_ops_find(
 	const char *kind, const struct tf_device_ops **out, struct tf_error *err);
 
 /*
  * What "auto" means here: CUDA where it is found with at least one device, else the host. Always
- * finds one; `why` (`why_bytes` long, may be NULL) gets the reason why it is not CUDA, or "".
+ * finds one; `why` (`why_bytes` long, may be NULL) gets the reason why it is not CUDA, or "". The
+ * devices are counted in a child process, so that the caller may fork ranks afterwards; it is
+ * single-threaded.
  */
 void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_bytes);
 
@@ -229,6 +249,9 @@ void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_
  * functions.
  */
 extern const struct tf_device_ops tf_host_device_ops;
+
+/* By the driver's API; only in builds with CUDA (tf_device_ops_find says). cuda/cuda_device.c. */
+extern const struct tf_device_ops tf_cuda_device_ops;
 
 /*
  * Does nothing: operations that can fail return TF_E_UNSUPPORTED with their name, the others have

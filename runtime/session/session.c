@@ -121,6 +121,12 @@ static enum tf_status phase_peers(struct tf_session *session,
 	struct tf_layout layout = tf_session_layout_in_use(session);
 
 	(void)options;
+	session->memory = (struct tf_rank_memory){
+		.ops = session->ops,
+		.device = session->device,
+		.window = &session->window,
+		.capabilities = session->properties.capabilities,
+	};
 	TF_TRY(tf_rank_window_connect(&session->window, session->device, session->link,
 		&session->package.program.layout, deadline, err));
 	tf_rank_window_populate(&session->window, session->properties.capabilities, &layout);
@@ -210,6 +216,11 @@ enum tf_status tf_session_open(const struct tf_session_options *options, struct 
 
 	if (!session)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a session");
+	session->control_copy = tf_calloc(1, sizeof(*session->control_copy));
+	if (!session->control_copy) {
+		tf_free(session);
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a session");
+	}
 	session->link = link;
 	session->rank = tf_link_rank(link);
 	session->world = tf_link_world(link);
@@ -243,6 +254,8 @@ void tf_session_close(struct tf_session *session)
 	}
 	tf_free(session->execs);
 	tf_free(session->expected);
+	tf_free(session->control_copy);
+	tf_free(session->found);
 	for (int d = 0; d < TF_DTYPE_COUNT; d++)
 		tf_free(session->streams[d]);
 	tf_rebuild_modules_unload(&session->modules);
@@ -288,7 +301,7 @@ int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_ph
 
 const struct tf_control *tf_session_control(const struct tf_session *session)
 {
-	return tf_rank_window_at(&session->window, 0, session->package.program.layout.control_off);
+	return tf_rank_memory_control(&session->memory, 0, session->control_copy);
 }
 
 uint32_t tf_session_idle_members(const struct tf_session *session, const char **out_names)

@@ -6,8 +6,6 @@
  */
 #include "runtime/session/session_private.h"
 
-#include <string.h>
-
 #include "base/deadline.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
@@ -36,11 +34,11 @@ enum tf_status tf_session_drift(
 
 	if (graph == TF_PROGRAM_NONE)
 		return TF_FAIL(err, TF_E_NOT_FOUND, "the package's startup graph is not loaded");
-	tf_startup_prepare(storage, program);
+	TF_TRY(tf_rank_memory_prepare_startup(&session->memory, program, err));
 	TF_TRY(tf_session_reset_protocol(session, tf_deadline_after(session->timeout_ns), err));
 	TF_TRY(tf_session_run(session, session->execs[graph], tf_deadline_after(bound), err));
 	tf_startup_places(
 		program->group_count, program->candidate_count, NULL, NULL, &maximum, NULL, NULL);
-	memcpy(out_samples, storage + maximum, bytes);
+	TF_TRY(session->ops->read(session->device, out_samples, storage + maximum, bytes, err));
 	return tf_session_reset_protocol(session, tf_deadline_after(session->timeout_ns), err);
 }

@@ -195,6 +195,24 @@ static enum tf_status mismatch(const struct tf_session *session, const struct tf
 		session->rank, buffer->name, at / width, found_hex, wanted_hex);
 }
 
+/* A buffer's bytes in place, or copied to memory that the session keeps. */
+static enum tf_status look_at(struct tf_session *session, uint32_t buffer, uint64_t bytes,
+	const uint8_t **out_found, struct tf_error *err)
+{
+	void *data = tf_session_buffer_data(session, buffer);
+
+	if (session->properties.capabilities & TF_DEVICE_ADDRESSABLE) {
+		*out_found = data;
+		return TF_OK;
+	}
+	if (session->found_bytes < bytes) {
+		TF_TRY(grow(&session->found, bytes, err));
+		session->found_bytes = bytes;
+	}
+	*out_found = session->found;
+	return bytes ? session->ops->read(session->device, session->found, data, bytes, err) : TF_OK;
+}
+
 enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
 {
 	uint32_t capacity;
@@ -205,12 +223,13 @@ enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, str
 		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
 	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &session->package.program.buffers[i];
-		const uint8_t *found = tf_session_buffer_data(session, i);
+		const uint8_t *found = NULL;
 		uint64_t bytes;
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
 		bytes = owned_bytes(session, &session->package.program.groups[buffer->group]);
+		TF_TRY(look_at(session, i, bytes, &found, err));
 		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
 			return mismatch(session, buffer, found, session->expected + at, err);
 		at += buffer->bytes;

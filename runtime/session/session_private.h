@@ -6,6 +6,7 @@
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
 #include "runtime/session/loaded_package.h"
+#include "runtime/session/rank_memory.h"
 #include "runtime/session/rank_window.h"
 #include "runtime/session/session.h"
 
@@ -26,6 +27,8 @@ struct tf_session {
 	struct tf_stream *stream;
 	struct tf_device_properties properties;
 	struct tf_rank_window window;
+	struct tf_rank_memory memory;
+	struct tf_control *control_copy; /* for devices whose control words must be copied to be read */
 	struct tf_rebuild_modules modules;
 	struct tf_exec **execs; /* (program.graph_count); NULL where not loaded */
 	uint64_t steps;
@@ -41,6 +44,8 @@ struct tf_session {
 	uint8_t *streams[TF_DTYPE_COUNT]; /* (world, stream_count) operands of stream_seed */
 	uint64_t stream_count, stream_seed;
 	uint32_t expected_capacity;
+	uint8_t *found; /* outputs copied from a device that the CPU cannot address */
+	uint64_t found_bytes;
 };
 
 /* The graph of a capacity, or TF_PROGRAM_NONE. */

@@ -87,9 +87,8 @@ static void add_cause(const struct tf_session *session, struct tf_error *err)
 			control->fault.peer >= session->world)
 			break;
 		rank = control->fault.peer;
-		control = tf_rank_window_at(&session->window,
-			(rank + session->world - session->rank) % session->world,
-			session->package.program.layout.control_off);
+		control = tf_rank_memory_control(&session->memory,
+			(rank + session->world - session->rank) % session->world, session->control_copy);
 	}
 	if (rank == session->rank ||
 		tf_fault_to_error(control, &session->package.program, &cause) == TF_OK)
@@ -116,8 +115,7 @@ enum tf_status tf_session_run(
 		status = tf_fault_to_error(tf_session_control(session), &session->package.program, &local);
 	if (status == TF_OK)
 		return TF_OK;
-	tf_collective_abort(
-		session->window.base, session->window.stride, session->world, session->rank);
+	tf_rank_memory_abort(&session->memory);
 	add_cause(session, &local);
 	fail(session, status, &local);
 	if (err)
@@ -150,8 +148,7 @@ enum tf_status tf_session_reset_protocol(
 	/* Nobody clears while a peer still waits on the old state. */
 	TF_TRY(tf_link_barrier(session->link, deadline_ns, err));
 	layout = tf_session_layout_in_use(session);
-	tf_protocol_reset(tf_rank_window_at(&session->window, 0, 0), &layout, session->rank,
-		session->world, (uint64_t)session->timeout_ns, 0);
+	TF_TRY(tf_rank_memory_reset(&session->memory, &layout, session->timeout_ns, err));
 	return tf_link_barrier(session->link, deadline_ns, err);
 }
 

@@ -60,6 +60,12 @@ static const struct tf_host_kernel kernels[] = {
 	{"test_mix", mix, sizeof(struct test_mix_args)},
 };
 
+const struct tf_host_kernel *test_kernels(size_t *out_count)
+{
+	*out_count = sizeof(kernels) / sizeof(kernels[0]);
+	return kernels;
+}
+
 void test_kernels_register(void)
 {
 	tf_host_module_register(kernels, sizeof(kernels) / sizeof(kernels[0]), "test 1");

@@ -5,13 +5,16 @@
 #ifndef TF_TESTS_DEVICE_DEVICE_KERNELS_H
 #define TF_TESTS_DEVICE_DEVICE_KERNELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* "test_append": log->values[log->count++] = value. */
+struct tf_host_kernel;
+
+/* "test_append": log->values[log->count++] = value; CUDA: atomically. */
 struct test_log {
 	uint32_t count;
 	uint32_t values[];
@@ -37,9 +40,13 @@ struct test_arrive_args {
 	uint64_t *result;
 };
 
-/* "test_until": returns when the clock has reached until_ns. */
+/*
+ * "test_until": host: returns when the clock has reached until_ns; CUDA, whose clock is another
+ * one: after lasts_ns.
+ */
 struct test_until_args {
 	int64_t until_ns;
+	int64_t lasts_ns;
 };
 
 /* "test_mix": out[i] = (in ? in[i] : 0) * 31 + salt + rank, for i < count. */
@@ -50,6 +57,9 @@ struct test_mix_args {
 	uint32_t rank;
 	uint32_t count;
 };
+
+/* The table: (count) kernels. */
+const struct tf_host_kernel *test_kernels(size_t *out_count);
 
 /* Registers the table with the host's built-in module; call once, before the first device. */
 void test_kernels_register(void);

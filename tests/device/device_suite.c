@@ -9,6 +9,19 @@
 
 const struct tf_device_ops *suite_ops;
 
+int suite_on_host(void)
+{
+	return strcmp(suite_ops->name, "host") == 0;
+}
+
+uint32_t suite_ordinal(uint32_t rank)
+{
+	const char *devices = getenv("SUITE_DEVICES");
+	unsigned long count = devices ? strtoul(devices, NULL, 10) : 1;
+
+	return count ? rank % (uint32_t)count : 0;
+}
+
 void suite_token(uint8_t out[TF_WINDOW_TOKEN_BYTES])
 {
 	static atomic_uint_fast64_t calls;
@@ -56,16 +69,14 @@ static void map_ranks(struct suite_rig *rig, uint32_t world)
 int suite_setup(void **state)
 {
 	struct suite_rig *rig = calloc(1, sizeof(*rig));
-	uint8_t token[TF_WINDOW_TOKEN_BYTES], digest[32];
+	uint8_t token[TF_WINDOW_TOKEN_BYTES];
 
 	*state = rig;
 	rig->ops = suite_ops;
 	assert_ok(rig->ops->open(0, &rig->device, &rig->err), &rig->err);
 	rig->ops->properties(rig->device, &rig->properties);
 	rig->stride = SUITE_SEGMENT_GRANULES * rig->properties.granularity_bytes;
-	tf_host_module_digest(digest);
-	assert_ok(
-		rig->ops->module_load(rig->device, NULL, 0, digest, &rig->module, &rig->err), &rig->err);
+	assert_ok(suite_module_load(rig->ops, rig->device, &rig->module, &rig->err), &rig->err);
 	assert_ok(rig->ops->stream_create(rig->device, &rig->stream, &rig->err), &rig->err);
 	suite_token(token);
 	assert_ok(
@@ -86,6 +97,44 @@ int suite_teardown(void **state)
 	rig->ops->close(rig->device);
 	free(rig);
 	return 0;
+}
+
+void suite_get(struct suite_rig *rig, const void *from, void *to, size_t bytes)
+{
+	assert_ok(rig->ops->read(rig->device, to, from, bytes, &rig->err), &rig->err);
+}
+
+void suite_put(struct suite_rig *rig, void *to, const void *from, size_t bytes)
+{
+	assert_ok(rig->ops->write(rig->device, to, from, bytes, &rig->err), &rig->err);
+}
+
+struct test_log *suite_log(struct suite_rig *rig)
+{
+	return (struct test_log *)rig->memory;
+}
+
+uint32_t suite_log_count(struct suite_rig *rig)
+{
+	uint32_t count = 0;
+
+	suite_get(rig, &suite_log(rig)->count, &count, sizeof(count));
+	return count;
+}
+
+void suite_log_clear(struct suite_rig *rig)
+{
+	const uint32_t none = 0;
+
+	suite_put(rig, &suite_log(rig)->count, &none, sizeof(none));
+}
+
+uint32_t suite_log_value(struct suite_rig *rig, uint32_t index)
+{
+	uint32_t value = 0;
+
+	suite_get(rig, &suite_log(rig)->values[index], &value, sizeof(value));
+	return value;
 }
 
 const struct tf_kernel_handle *suite_kernel(

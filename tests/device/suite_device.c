@@ -36,7 +36,11 @@ static void test_properties(void **state)
 			~(uint32_t)(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC |
 				TF_DEVICE_ADDRESSABLE),
 		0);
-	if (strcmp(suite_ops->name, "host") == 0) {
+	if (!suite_on_host()) {
+		assert_int_equal(rig->properties.capabilities & TF_DEVICE_ADDRESSABLE, 0);
+		assert_in_range(rig->properties.compute_capability, 50, 500);
+		assert_true(rig->properties.sm_count > 0);
+	} else {
 		assert_string_equal(rig->properties.model, "host");
 		assert_int_equal(rig->properties.compute_capability, 0);
 	}
@@ -68,8 +72,8 @@ static void test_segment_cannot_change_size(void **state)
 	struct stat before, after;
 	int fd = -1;
 
-	if (strcmp(suite_ops->name, "host") != 0)
-		skip();
+	if (!suite_on_host())
+		skip(); /* it has no operation for it */
 	assert_ok(rig->ops->segment_create(rig->device, rig->stride, &fd, &rig->err), &rig->err);
 	assert_int_equal(fstat(fd, &before), 0);
 	assert_int_equal(ftruncate(fd, 0), -1);
@@ -101,21 +105,41 @@ static void test_read_and_write(void **state)
 		&rig->err, "without a destination");
 }
 
+/* The device would be lost if such an address came to the driver. */
+static void test_addresses_outside_are_refused(void **state)
+{
+	struct suite_rig *rig = *state;
+	uint8_t byte = 0;
+
+	if (suite_on_host())
+		skip();
+	assert_refused(rig->ops->read(rig->device, &byte, rig->memory - 1, 1, &rig->err), TF_E_USAGE,
+		&rig->err, "no mapped segment");
+	assert_refused(rig->ops->write(rig->device, rig->memory + 2 * rig->stride, &byte, 1, &rig->err),
+		TF_E_USAGE, &rig->err, "no mapped segment");
+	assert_refused(
+		rig->ops->read(rig->device, &byte, rig->memory + 2 * rig->stride - 1, 2, &rig->err),
+		TF_E_USAGE, &rig->err, "no mapped segment");
+	suite_get(rig, rig->memory + 2 * rig->stride - 1, &byte, 1);
+}
+
 static void test_module_digest(void **state)
 {
 	struct suite_rig *rig = *state;
 	struct tf_module_handle *module = NULL;
 	uint8_t digest[32];
+	size_t bytes;
+	const void *image = suite_module_image(&bytes);
 
-	tf_host_module_digest(digest);
+	suite_module_digest(digest);
 	for (size_t byte = 0; byte < sizeof(digest); byte += 31) {
 		digest[byte] ^= 0x80;
-		assert_refused(rig->ops->module_load(rig->device, NULL, 0, digest, &module, &rig->err),
+		assert_refused(rig->ops->module_load(rig->device, image, bytes, digest, &module, &rig->err),
 			TF_E_MISFIT, &rig->err, "digest");
 		assert_null(module);
 		digest[byte] ^= 0x80;
 	}
-	assert_ok(rig->ops->module_load(rig->device, NULL, 0, digest, &module, &rig->err), &rig->err);
+	assert_ok(suite_module_load(rig->ops, rig->device, &module, &rig->err), &rig->err);
 	rig->ops->module_unload(module);
 	rig->ops->module_unload(NULL);
 }
@@ -165,11 +189,9 @@ static void test_kernel_registered_twice(void **state)
 /* Fails each allocation of open, module_load and stream_create in turn. */
 static void test_no_memory(void **state)
 {
-	uint8_t digest[32];
 	int failures = 0;
 
 	(void)state;
-	tf_host_module_digest(digest);
 	for (uint64_t nth = 1;; nth++) {
 		struct tf_module_handle *module = NULL;
 		struct tf_device *device = NULL;
@@ -180,7 +202,7 @@ static void test_no_memory(void **state)
 		tf_alloc_fail_at(nth);
 		status = suite_ops->open(0, &device, &err);
 		if (status == TF_OK)
-			status = suite_ops->module_load(device, NULL, 0, digest, &module, &err);
+			status = suite_module_load(suite_ops, device, &module, &err);
 		if (status == TF_OK)
 			status = suite_ops->stream_create(device, &stream, &err);
 		tf_alloc_fail_at(0);
@@ -204,6 +226,8 @@ const struct CMUnitTest *suite_device_tests(size_t *out_count)
 		cmocka_unit_test_setup_teardown(
 			test_segment_cannot_change_size, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(test_read_and_write, suite_setup, suite_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_addresses_outside_are_refused, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(test_module_digest, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_find, suite_setup, suite_teardown),
 		cmocka_unit_test(test_kernel_registered_twice),

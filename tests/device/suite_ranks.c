@@ -2,6 +2,7 @@
 /* Windows of several ranks: two processes, a child of an open window, eight threads. */
 #include "tests/device/device_suite.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/deadline.h"
+#include "catalog/program.h"
 
 /* One message between the two processes: the window's base, and a segment's descriptor. */
 struct message {
@@ -112,24 +114,70 @@ static int exchange(struct rank_part *part, uint32_t world)
 	}
 	if (part->ops->stream_wait(part->stream, TF_DEADLINE_NEVER, &part->err) != TF_OK)
 		return 33;
-	for (uint32_t from = 0; from < world; from++)
-		if (own[64 + from] != 1)
+	for (uint32_t from = 0; from < world; from++) {
+		uint64_t came = 0;
+
+		if (part->ops->read(part->device, &came, own + 64 + from, sizeof(came), &part->err) !=
+				TF_OK ||
+			came != 1)
 			return 34;
+	}
 	return 0;
+}
+
+/*
+ * Copies and sets into another rank's segment, by a stream and by a graph, each to a line of its
+ * own: line 0 to 3 behind the words of `exchange`. Whoever wrote reads back: no rank waits.
+ */
+static int write_to_peer(struct rank_part *part, uint32_t world)
+{
+	const struct tf_device_ops *ops = part->ops;
+	uint64_t base = ops->window_base(part->window);
+	uint64_t own = base + part->rank * part->stride;
+	uint64_t there = base + (part->rank + 1) % world * part->stride + 4096 + part->rank * 256;
+	void *const line[] = {(void *)(uintptr_t)there, (void *)(uintptr_t)(there + 64),
+		(void *)(uintptr_t)(there + 128), (void *)(uintptr_t)(there + 192)};
+	const void *word = (const void *)(uintptr_t)(own + 8 * part->rank); /* 100 + rank */
+	const struct tf_exec_node nodes[] = {
+		{.kind = TF_NODE_COPY, .to = line[0], .from = word, .bytes = 8},
+		{.kind = TF_NODE_SET, .to = line[1], .bytes = 8, .value = 0x40 + part->rank},
+	};
+	struct tf_exec *exec = NULL;
+	uint64_t found[32] = {0};
+	enum tf_status status;
+
+	if (ops->graph_build(part->device, nodes, 2, NULL, 0, &exec, &part->err) != TF_OK)
+		return 41;
+	status = ops->stream_graph(part->stream, exec, &part->err);
+	if (status == TF_OK)
+		status = ops->stream_copy(part->stream, line[2], word, 8, &part->err);
+	if (status == TF_OK)
+		status =
+			ops->stream_set(part->stream, line[3], (uint8_t)(0x80 + part->rank), 8, &part->err);
+	if (status == TF_OK)
+		status = ops->stream_wait(part->stream, tf_deadline_after(SUITE_WAIT_NS), &part->err);
+	if (status == TF_OK)
+		status = ops->read(part->device, found, line[0], sizeof(found), &part->err);
+	ops->graph_destroy(exec);
+	if (status != TF_OK)
+		return 42;
+	return found[0] == 100 + part->rank && found[16] == 100 + part->rank &&
+			found[8] == UINT64_C(0x0101010101010101) * (0x40 + part->rank) &&
+			found[24] == UINT64_C(0x0101010101010101) * (0x80 + part->rank)
+		? 0
+		: 43;
 }
 
 static int open_part(struct rank_part *part)
 {
 	struct tf_device_properties properties;
-	uint8_t digest[32];
 
 	part->ops = suite_ops;
-	if (part->ops->open(0, &part->device, &part->err) != TF_OK)
+	if (part->ops->open(suite_ordinal(part->rank), &part->device, &part->err) != TF_OK)
 		return 1;
 	part->ops->properties(part->device, &properties);
 	part->stride = 4 * properties.granularity_bytes;
-	tf_host_module_digest(digest);
-	if (part->ops->module_load(part->device, NULL, 0, digest, &part->module, &part->err) != TF_OK)
+	if (suite_module_load(part->ops, part->device, &part->module, &part->err) != TF_OK)
 		return 2;
 	if (part->ops->stream_create(part->device, &part->stream, &part->err) != TF_OK)
 		return 3;
@@ -190,6 +238,8 @@ static int run_process(uint32_t rank, int socket)
 		failed = share_window(&part, socket);
 	if (!failed)
 		failed = exchange(&part, 2);
+	if (!failed)
+		failed = write_to_peer(&part, 2);
 	if (failed)
 		fprintf(stderr, "rank %u: step %d: %s\n", rank, failed, part.err.text);
 	close_part(&part);
@@ -213,6 +263,22 @@ static int end_child(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+int suite_ranks_peer(int socket)
+{
+	return run_process(1, socket);
+}
+
+/* A process of its own by exec: not every driver survives a fork. */
+static void become_peer(int socket)
+{
+	char fd_text[16];
+
+	snprintf(fd_text, sizeof(fd_text), "%d", socket);
+	if (fcntl(socket, F_SETFD, 0) == 0)
+		execl("/proc/self/exe", "device_cts", suite_ops->name, "peer", fd_text, (char *)NULL);
+	_exit(99);
+}
+
 static void test_two_processes(void **state)
 {
 	int sockets[2];
@@ -223,10 +289,8 @@ static void test_two_processes(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
 	child = fork();
 	assert_true(child >= 0);
-	if (child == 0) {
-		close(sockets[0]);
-		_exit(run_process(1, sockets[1]));
-	}
+	if (child == 0)
+		become_peer(sockets[1]);
 	close(sockets[1]);
 	failed = run_process(0, sockets[0]);
 	close(sockets[0]);
@@ -262,6 +326,8 @@ static void test_child_of_a_window(void **state)
 	int fd = -1;
 	pid_t child;
 
+	if (!suite_on_host())
+		skip(); /* a child by fork has no driver */
 	rig->ops->window_close(rig->window);
 	suite_token(token);
 	assert_ok(
@@ -317,6 +383,8 @@ static void *run_thread(void *user)
 	if (!thread->failed) {
 		thread->base = part->ops->window_base(part->window);
 		thread->failed = exchange(part, TF_WORLD_MAX);
+		if (!thread->failed)
+			thread->failed = write_to_peer(part, TF_WORLD_MAX);
 	}
 	/*
 	 * A peer may still store into this rank's segment: nobody closes before everyone is through.

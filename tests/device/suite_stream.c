@@ -29,30 +29,32 @@ static void wait_all(struct suite_rig *rig)
 static void test_order(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
+	uint32_t values[5000];
 
 	/* More operations and argument bytes than a fresh stream holds. */
 	for (uint32_t i = 0; i < 5000; i++)
 		append(rig, log, i ^ 5);
 	wait_all(rig);
-	assert_int_equal(log->count, 5000);
+	assert_int_equal(suite_log_count(rig), 5000);
+	suite_get(rig, log->values, values, sizeof(values));
 	for (uint32_t i = 0; i < 5000; i++)
-		assert_int_equal(log->values[i], i ^ 5);
+		assert_int_equal(values[i], i ^ 5);
 	wait_all(rig); /* an empty queue */
-	assert_int_equal(log->count, 5000);
+	assert_int_equal(suite_log_count(rig), 5000);
 }
 
 static void test_host_runs_nothing_before_the_wait(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 
-	if (strcmp(suite_ops->name, "host") != 0)
+	if (!suite_on_host())
 		skip();
 	append(rig, log, 1);
-	assert_int_equal(log->count, 0);
+	assert_int_equal(suite_log_count(rig), 0);
 	wait_all(rig);
-	assert_int_equal(log->count, 1);
+	assert_int_equal(suite_log_count(rig), 1);
 }
 
 static void test_copy_and_set(void **state)
@@ -60,6 +62,7 @@ static void test_copy_and_set(void **state)
 	struct suite_rig *rig = *state;
 	uint8_t *own = rig->memory, *peer = rig->memory + rig->stride;
 	const struct tf_device_ops *ops = rig->ops;
+	uint8_t got[1002];
 
 	assert_ok(ops->stream_set(rig->stream, own + 1, 0xab, 1000, &rig->err), &rig->err);
 	assert_ok(ops->stream_copy(rig->stream, peer + 7, own, 1002, &rig->err), &rig->err);
@@ -67,16 +70,18 @@ static void test_copy_and_set(void **state)
 	assert_ok(ops->stream_copy(rig->stream, NULL, NULL, 0, &rig->err), &rig->err);
 	assert_ok(ops->stream_set(rig->stream, NULL, 1, 0, &rig->err), &rig->err);
 	wait_all(rig);
+	suite_get(rig, peer + 7, got, sizeof(got));
 	for (size_t i = 0; i < 1002; i++)
-		assert_int_equal(peer[7 + i], i >= 1 && i <= 1000 ? 0xab : 0);
+		assert_int_equal(got[i], i >= 1 && i <= 1000 ? 0xab : 0);
+	suite_get(rig, own, got, sizeof(got));
 	for (size_t i = 0; i < 1002; i++)
-		assert_int_equal(own[i], i >= 4 && i <= 1000 ? 0xab : 0);
+		assert_int_equal(got[i], i >= 4 && i <= 1000 ? 0xab : 0);
 }
 
 static void test_refuses(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 	struct test_append_args args = {.log = log, .value = 1};
 	struct tf_launch_call good = suite_call(rig, "test_append", &args, sizeof(args)), bad;
 	const struct tf_device_ops *ops = rig->ops;
@@ -106,7 +111,7 @@ static void test_refuses(void **state)
 	assert_refused(
 		ops->stream_graph(rig->stream, NULL, &rig->err), TF_E_USAGE, &rig->err, "without a graph");
 	wait_all(rig);
-	assert_int_equal(log->count, 0);
+	assert_int_equal(suite_log_count(rig), 0);
 }
 
 struct tapped {
@@ -131,7 +136,7 @@ static enum tf_status tap(void *user, const struct tf_exec_node *node, struct tf
 static void test_tap(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 	struct tapped tapped = {0};
 
 	append(rig, log, 1); /* before the tap: stays queued */
@@ -152,20 +157,22 @@ static void test_tap(void **state)
 	append(rig, log, 3);
 	wait_all(rig);
 	assert_int_equal(tapped.count, 4);
-	assert_int_equal(log->count, 2);
-	assert_int_equal(log->values[0], 1);
-	assert_int_equal(log->values[1], 3);
+	assert_int_equal(suite_log_count(rig), 2);
+	assert_int_equal(suite_log_value(rig, 0), 1);
+	assert_int_equal(suite_log_value(rig, 1), 3);
 }
 
 /* The first operation outlasts the deadline, so the second must not start and must be dropped. */
-static void test_deadline(void **state)
+static void test_host_deadline(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 	int64_t deadline_ns = tf_deadline_after(20 * TF_NS_PER_MS);
-	struct test_until_args args = {deadline_ns + 100 * TF_NS_PER_MS};
+	struct test_until_args args = {.until_ns = deadline_ns + 100 * TF_NS_PER_MS};
 	struct tf_launch_call call = suite_call(rig, "test_until", &args, sizeof(args));
 
+	if (!suite_on_host())
+		skip();
 	assert_ok(rig->ops->stream_launch(rig->stream, &call, &rig->err), &rig->err);
 	append(rig, log, 1);
 	append(rig, log, 2);
@@ -173,7 +180,7 @@ static void test_deadline(void **state)
 		&rig->err, "operation 2 of 3: kernel 'test_append'");
 	assert_true(tf_now_ns() >= args.until_ns);
 	wait_all(rig);
-	assert_int_equal(log->count, 0);
+	assert_int_equal(suite_log_count(rig), 0);
 	/* A deadline that has passed is no failure when nothing is left to run. */
 	assert_ok(rig->ops->stream_wait(rig->stream, 1, &rig->err), &rig->err);
 	append(rig, log, 3);
@@ -181,24 +188,78 @@ static void test_deadline(void **state)
 		"operation 1 of 1");
 	append(rig, log, 4);
 	wait_all(rig);
-	assert_int_equal(log->count, 1);
-	assert_int_equal(log->values[0], 4);
+	assert_int_equal(suite_log_count(rig), 1);
+	assert_int_equal(suite_log_value(rig, 0), 4);
+}
+
+/* Work that has begun goes on behind a deadline, and the next wait is for it. */
+static void test_deadline(void **state)
+{
+	struct suite_rig *rig = *state;
+	struct test_log *log = suite_log(rig);
+	struct test_until_args args = {.lasts_ns = 400 * TF_NS_PER_MS};
+	struct tf_launch_call call = suite_call(rig, "test_until", &args, sizeof(args));
+
+	if (suite_on_host())
+		skip();
+	assert_ok(rig->ops->stream_launch(rig->stream, &call, &rig->err), &rig->err);
+	assert_refused(
+		rig->ops->stream_wait(rig->stream, tf_deadline_after(20 * TF_NS_PER_MS), &rig->err),
+		TF_E_TIMEOUT, &rig->err, "1 operations: not done at the deadline, and it runs on");
+	append(rig, log, 6);
+	wait_all(rig);
+	assert_int_equal(suite_log_count(rig), 1);
+	assert_ok(rig->ops->stream_wait(rig->stream, 1, &rig->err), &rig->err);
+}
+
+/* A stream that ends with work in it waits for the work. */
+static void test_destroyed_with_work(void **state)
+{
+	struct suite_rig *rig = *state;
+	struct test_until_args args = {.lasts_ns = 50 * TF_NS_PER_MS};
+	struct tf_launch_call call = suite_call(rig, "test_until", &args, sizeof(args));
+
+	if (suite_on_host())
+		skip();
+	assert_ok(rig->ops->stream_launch(rig->stream, &call, &rig->err), &rig->err);
+	append(rig, suite_log(rig), 6);
+	rig->ops->stream_destroy(rig->stream);
+	rig->stream = NULL;
+	assert_int_equal(suite_log_count(rig), 1);
+}
+
+/* Kernels that wait for their predecessor themselves are in order too. */
+static void test_programmatic_launches(void **state)
+{
+	struct suite_rig *rig = *state;
+
+	for (uint32_t i = 0; i < 100; i++) {
+		struct test_append_args args = {.log = suite_log(rig), .value = i};
+		struct tf_launch_call call = suite_call(rig, "test_append", &args, sizeof(args));
+
+		call.flags = TF_LAUNCH_PROGRAMMATIC;
+		assert_ok(rig->ops->stream_launch(rig->stream, &call, &rig->err), &rig->err);
+	}
+	wait_all(rig);
+	assert_int_equal(suite_log_count(rig), 100);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(suite_log_value(rig, i), i);
 }
 
 static void test_repeated_steps_allocate_nothing(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 	uint64_t before = 0;
 
 	for (int step = 0; step < 20; step++) {
-		log->count = 0;
+		suite_log_clear(rig);
 		if (step == 1)
 			before = tf_alloc_count();
 		for (uint32_t i = 0; i < 200; i++)
 			append(rig, log, i);
 		wait_all(rig);
-		assert_int_equal(log->count, 200);
+		assert_int_equal(suite_log_count(rig), 200);
 	}
 	assert_int_equal(tf_alloc_count(), before);
 }
@@ -207,13 +268,13 @@ static void test_repeated_steps_allocate_nothing(void **state)
 static void test_no_memory(void **state)
 {
 	struct suite_rig *rig = *state;
-	struct test_log *log = (struct test_log *)rig->memory;
+	struct test_log *log = suite_log(rig);
 	struct test_append_args args = {.log = log, .value = 7};
 	struct tf_launch_call call = suite_call(rig, "test_append", &args, sizeof(args));
 	enum tf_status status = TF_OK;
 	uint32_t queued = 0;
 
-	if (strcmp(suite_ops->name, "host") != 0)
+	if (!suite_on_host())
 		skip();
 	tf_alloc_fail_at(1);
 	for (; status == TF_OK && queued < 100000; queued++)
@@ -222,8 +283,8 @@ static void test_no_memory(void **state)
 	assert_refused(status, TF_E_NO_MEMORY, &rig->err, "stream: no memory");
 	append(rig, log, 8);
 	wait_all(rig);
-	assert_int_equal(log->count, queued);
-	assert_int_equal(log->values[queued - 1], 8);
+	assert_int_equal(suite_log_count(rig), queued);
+	assert_int_equal(suite_log_value(rig, queued - 1), 8);
 }
 
 static void test_limit(void **state)
@@ -232,7 +293,7 @@ static void test_limit(void **state)
 	enum tf_status status = TF_OK;
 	uint32_t queued = 0;
 
-	if (strcmp(suite_ops->name, "host") != 0)
+	if (!suite_on_host())
 		skip();
 	for (; status == TF_OK && queued < 5000000; queued++)
 		status = rig->ops->stream_set(rig->stream, rig->memory, 1, 1, &rig->err);
@@ -251,7 +312,10 @@ const struct CMUnitTest *suite_stream_tests(size_t *out_count)
 		RIGGED(test_copy_and_set),
 		RIGGED(test_refuses),
 		RIGGED(test_tap),
+		RIGGED(test_host_deadline),
 		RIGGED(test_deadline),
+		RIGGED(test_destroyed_with_work),
+		RIGGED(test_programmatic_launches),
 		RIGGED(test_repeated_steps_allocate_nothing),
 		RIGGED(test_no_memory),
 		RIGGED(test_limit),

@@ -42,7 +42,6 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tf_cuda_api table;
 static int table_is_full;
 static struct entry_points entry_points;
-static void *library;
 
 static enum tf_status check_version(struct tf_error *err)
 {
@@ -79,16 +78,22 @@ static enum tf_status resolve(struct tf_cuda_api *filled, struct tf_error *err)
 	return TF_OK;
 }
 
-/* Under the lock. */
+/* Under the lock. A library that will not do is closed: nothing of it has run. */
 static enum tf_status fill_table(struct tf_error *err)
 {
 	struct tf_cuda_api filled = {0};
+	void *library = NULL;
+	enum tf_status status;
 
-	if (!library)
-		TF_TRY(tf_dynlib_open(
-			sonames, entry_symbols, &entry_points, sizeof(entry_points), &library, err));
-	TF_TRY(check_version(err));
-	TF_TRY(resolve(&filled, err));
+	TF_TRY(
+		tf_dynlib_open(sonames, entry_symbols, &entry_points, sizeof(entry_points), &library, err));
+	status = check_version(err);
+	if (status == TF_OK)
+		status = resolve(&filled, err);
+	if (status != TF_OK) {
+		tf_dynlib_close(library);
+		return status;
+	}
 	table = filled;
 	table_is_full = 1;
 	return TF_OK;

@@ -106,8 +106,7 @@ static enum tf_status create(uint32_t ordinal, struct tf_cuda_context **out, str
 	context->references = 1;
 	status = TF_CU(api, err, cuDeviceGet(&context->device, (int)ordinal));
 	if (status == TF_OK)
-		status =
-			TF_CU(api, err, cuDevicePrimaryCtxRetain(&context->handle, context->device));
+		status = TF_CU(api, err, cuDevicePrimaryCtxRetain(&context->handle, context->device));
 	if (status == TF_OK)
 		status = TF_CU(api, err, cuCtxSetCurrent(context->handle));
 	if (status == TF_OK)

@@ -26,8 +26,7 @@ static enum tf_status look_at_model(
 {
 	char name[256] = "";
 
-	TF_TRY(
-		TF_CU(context->api, err, cuDeviceGetName(name, (int)sizeof(name) - 1, context->device)));
+	TF_TRY(TF_CU(context->api, err, cuDeviceGetName(name, (int)sizeof(name) - 1, context->device)));
 	if (strstr(name, " MIG "))
 		return TF_FAIL(err, TF_E_UNAVAILABLE,
 			"'%s' is a MIG instance: such have no peer access, a whole device is needed", name);
@@ -40,13 +39,12 @@ static enum tf_status check_memory_support(
 {
 	uint32_t managed = 0, descriptors = 0;
 
-	TF_TRY(attribute(
-		context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, &managed, err));
+	TF_TRY(
+		attribute(context, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, &managed, err));
 	TF_TRY(attribute(context, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
 		&descriptors, err));
 	if (!managed || !descriptors)
-		return TF_FAIL(err, TF_E_UNAVAILABLE,
-			"it has no %s, which windows are made of",
+		return TF_FAIL(err, TF_E_UNAVAILABLE, "it has no %s, which windows are made of",
 			managed ? "memory handles as file descriptors" : "virtual memory management");
 	return TF_OK;
 }
@@ -116,8 +114,8 @@ enum tf_status tf_cuda_device_look(struct tf_device *device, struct tf_error *er
 	TF_TRY(attribute(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major, err));
 	TF_TRY(attribute(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor, err));
 	properties->compute_capability = 10 * major + minor;
-	TF_TRY(attribute(
-		context, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &properties->sm_count, err));
+	TF_TRY(
+		attribute(context, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &properties->sm_count, err));
 	TF_TRY(attribute(context, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
 		&device->shared_bytes_max, err));
 	TF_TRY(TF_CU(context->api, err, cuDeviceTotalMem(&memory_bytes, context->device)));

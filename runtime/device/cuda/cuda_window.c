@@ -157,8 +157,7 @@ enum tf_status tf_cuda_window_open(struct tf_device *device,
 	struct tf_window_entry *entry;
 	enum tf_status status;
 
-	TF_TRY(
-		tf_window_shape_check(device->properties.granularity_bytes, base, stride, world, err));
+	TF_TRY(tf_window_shape_check(device->properties.granularity_bytes, base, stride, world, err));
 	TF_TRY(tf_cuda_context_enter(device->context, err));
 	pthread_mutex_lock(&registry_lock);
 	entry = tf_window_registry_find(registry, token);
@@ -258,10 +257,9 @@ static enum tf_status map_segment(
 
 	if (kept < 0)
 		return TF_FAIL_ERRNO(err, "cannot keep descriptor %d", fd);
-	status = as_misfit(
-		TF_CU(api, &local,
-			cuMemImportFromShareableHandle(
-				&handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)),
+	status = as_misfit(TF_CU(api, &local,
+						   cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+							   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)),
 		&local, err, "the descriptor is no segment of a CUDA device");
 	if (status == TF_OK) {
 		status = map_imported(window, rank, handle, bytes, err);
@@ -314,7 +312,7 @@ int tf_cuda_window_covers(uint64_t address, uint64_t bytes)
 		rank = (address - entry->base) / entry->stride;
 		off = (address - entry->base) % entry->stride;
 		covers = rank < entry->world && off <= window->ranks[rank].bytes &&
-				 bytes <= window->ranks[rank].bytes - off;
+			bytes <= window->ranks[rank].bytes - off;
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return covers;
@@ -336,8 +334,7 @@ static void destroy_window(struct tf_window *window)
 		close(window->ranks[rank].fd);
 	}
 	if (owned)
-		(void)api->cuMemAddressFree(
-			window->entry.base, window->entry.world * window->entry.stride);
+		(void)api->cuMemAddressFree(window->entry.base, window->entry.world * window->entry.stride);
 	for (uint32_t i = 0; i < window->member_count; i++)
 		tf_cuda_context_unref(window->members[i]);
 	tf_free(window);

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One launch of a collective: how its CTAs enter, what they share, and how they leave.
+ *
+ *   begin   geometry from the arguments alone; then griddepcontrol.wait. Nothing that another
+ *           kernel writes is touched before it: no epoch, no input, no peer. Dependents are let go
+ *           after it, so at most one launch of the stream stands ready behind the running one.
+ *   enter   thread 0 reads mask, fault and epoch; all threads of the CTA learn them at a barrier.
+ *   ticket  thread 0 of each CTA takes a ticket once it has read those words; the last ticket says
+ *           that no CTA of this launch will read them again. The ticket is asked for before the
+ *           CTA waits for its peers and looked at after, so it costs no time.
+ *   leave   the CTA with the last ticket moves the epoch on and counts the call. The next launch
+ *           reads the epoch after griddepcontrol.wait (or after the stream's order), that is, when
+ *           this launch has ended and its stores are visible.
+ *
+ * CTAs. CTA c owns part c of every range, cut by the longest range of the call, so part c of a
+ * range is sent, summed and received by CTA c of the ranks concerned and no CTA waits for another
+ * one of its own rank. A range that is empty still has one unit (zeros), so CTA 0 sends every peer
+ * at least one word in every exchange.
+ *
+ * The gate. Three rare things must be done by one CTA before any CTA sends: ll zeroes a slot near
+ * the wrap, and flags are refreshed (writer_ll.c, flags.h). CTA 0 does them and opens the gate;
+ * the others wait for it. CTA 0 waits for nobody, and CTAs start in order of their index, so this
+ * holds also when a grid does not fit the device at once. Only the second gate of ll's two_shot
+ * (once in 2^32 exchanges) needs all CTAs at once.
+ *
+ * After a fault the words here are not kept up: everything returns until the protocol is reset.
+ * The call under way then counts as one of its writer's, and its epoch may have moved on.
+ */
+#ifndef TF_RUNTIME_COLLECTIVE_CUDA_DEVICE_CALL_CUH
+#define TF_RUNTIME_COLLECTIVE_CUDA_DEVICE_CALL_CUH
+
+#include <stddef.h>
+
+#include "runtime/collective/collective.h"
+#include "runtime/collective/cuda/device_wait.cuh"
+#include "runtime/collective/flags.h"
+
+#define TF_CALL_BYTES_MAX (UINT64_C(1) << 34) /* of a rank's input: unit numbers fit 32 bits */
+#define TF_LL_WRAP_EPOCH  0xfffffffeu        /* from here on ll zeroes slots (writer_ll.c) */
+
+/* What a kernel is, known when it is compiled. */
+template <uint32_t OP, uint32_t ALGORITHM, uint32_t WRITER, bool WHOLE> struct tf_kind {
+	static constexpr uint32_t op = OP, algorithm = ALGORITHM, writer = WRITER;
+	static constexpr uint32_t family = WRITER == TF_WRITER_LL		  ? TF_FAMILY_LL
+									   : WRITER == TF_WRITER_SENTINEL ? TF_FAMILY_SENTINEL
+																	  : TF_FAMILY_FLAG;
+	static constexpr bool two_shot = ALGORITHM == TF_ALGORITHM_TWO_SHOT;
+	static constexpr bool gathers = OP == TF_OP_ALL_GATHER;
+	static constexpr bool shards = two_shot || OP == TF_OP_REDUCE_SCATTER;
+	/*
+	 * Operands are aligned to units, every range ends with a whole one, and all shards are equal:
+	 * the fast bodies. Else sources are not unrolled, and operands move element by element.
+	 */
+	static constexpr bool whole = WHOLE;
+	/* pull proves the arrival of its sums in the same exchange */
+	static constexpr uint32_t exchanges = two_shot && WRITER != TF_WRITER_PULL ? 2 : 1;
+};
+
+struct tf_call {
+	struct tf_blame blame;
+	int64_t bytes, shard; /* one rank's input; a full shard of it */
+	uint32_t rank, world, cta, ctas;
+	uint32_t epoch[2]; /* of the exchanges; one exchange: both the same */
+	uint32_t turn;     /* sentinel: slot of the last exchange before this call */
+	uint32_t ticket;   /* thread 0 */
+	bool good;         /* thread 0: the arguments are */
+	bool gated;        /* the gate of the first exchange was passed */
+};
+
+TF_FN int64_t tf_shard_off(const tf_call &c, uint32_t rank)
+{
+	return (int64_t)rank * c.shard;
+}
+
+template <class K> TF_FN int64_t tf_shard_bytes(const tf_call &c, uint32_t rank)
+{
+	int64_t left = c.bytes - tf_shard_off(c, rank);
+
+	return K::whole ? c.shard : left < 0 ? 0 : left < c.shard ? left : c.shard;
+}
+
+/* Bytes of the range that goes to, or comes from, `rank`. */
+template <class K> TF_FN int64_t tf_range_bytes(const tf_call &c, uint32_t rank)
+{
+	return K::shards ? tf_shard_bytes<K>(c, rank) : c.bytes;
+}
+
+/* Units of a range; an empty one has one. */
+TF_FN uint32_t tf_units(int64_t bytes, uint32_t unit_bytes)
+{
+	return bytes ? (uint32_t)((bytes + unit_bytes - 1) / unit_bytes) : 1;
+}
+
+/* Part `cta` of `units`. */
+TF_FN void tf_part(const tf_call &c, uint32_t units, uint32_t *out_begin, uint32_t *out_end)
+{
+	uint32_t each = c.ctas == 1 ? units : (units + c.ctas - 1) / c.ctas;
+	uint64_t begin = (uint64_t)c.cta * each;
+
+	*out_begin = begin < units ? (uint32_t)begin : units;
+	*out_end = units - *out_begin < each ? units : *out_begin + each;
+}
+
+TF_FN uint32_t tf_min(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The rank that stands k after ours. */
+TF_FN uint32_t tf_rank_at(const tf_call &c, uint32_t k)
+{
+	uint32_t rank = c.rank + k;
+
+	return rank < c.world ? rank : rank - c.world;
+}
+
+/* And the other way about: control[k] is the segment of `rank`. */
+TF_FN uint32_t tf_distance(const tf_call &c, uint32_t rank)
+{
+	return rank >= c.rank ? rank - c.rank : rank + c.world - c.rank;
+}
+
+TF_FN struct tf_flags *tf_flags_at(const tf_collective_args &args, uint32_t k)
+{
+	return (struct tf_flags *)((uint8_t *)args.control[k] + args.flag_off);
+}
+
+/* Where source's range lies in the segment of control[k]. */
+TF_FN uint8_t *tf_slot_at(
+	const tf_collective_args &args, uint32_t k, uint32_t slot, uint32_t source)
+{
+	uint64_t off = args.lane_off + (uint64_t)(slot * args.world + source) * args.lane_source_bytes;
+
+	return (uint8_t *)args.control[k] + off;
+}
+
+/* What the host side should have refused. */
+template <class K> TF_FN bool tf_arguments_good(const tf_collective_args &args, const tf_call &c)
+{
+	const int64_t range = K::shards ? c.shard : c.bytes;
+	const int64_t out =
+		K::op == TF_OP_REDUCE_SCATTER ? c.shard : K::gathers ? c.world * c.bytes : c.bytes;
+	const int64_t lane = K::writer == TF_WRITER_LL ? (range + 7) / 8 * 16 : (range + 15) / 16 * 16;
+	const uint64_t from = (uint64_t)args.input, to = (uint64_t)args.output;
+
+	if (args.dtype >= TF_DTYPE_COUNT || args.count < 1 || !from || !to)
+		return false;
+	if (args.count > TF_CALL_BYTES_MAX / 4 || args.ctas != gridDim.x || args.ctas > TF_CTAS_MAX)
+		return false;
+	if (K::writer != TF_WRITER_PULL && lane > (int64_t)args.lane_source_bytes)
+		return false;
+	return from + c.bytes <= to || to + out <= from;
+}
+
+/* Whether the fast bodies may run (tf_kind.whole). */
+TF_FN bool tf_call_whole(const tf_collective_args &args, uint32_t unit_bytes, bool shards)
+{
+	const uint64_t bytes = args.count * (args.dtype == TF_DTYPE_F32 ? 4 : 2);
+	const uint64_t places = (uint64_t)args.input | (uint64_t)args.output;
+	const uint32_t all = unit_bytes * args.world;
+
+	return ((places | bytes) & (unit_bytes - 1)) == 0 &&
+		   (!shards || (bytes >> 32 ? bytes % all : (uint32_t)bytes % all) == 0);
+}
+
+template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
+{
+	const uint32_t element = args.dtype == TF_DTYPE_F32 ? 4 : 2;
+	tf_call c = {};
+
+#ifdef TF_TRIGGER_BEFORE_WAIT
+	tf_grid_trigger();
+#endif
+	c.blame = {args.control, args.rank, args.world, args.group, K::writer};
+	c.rank = args.rank;
+	c.world = args.world;
+	c.cta = blockIdx.x;
+	c.ctas = gridDim.x;
+	c.bytes = (int64_t)args.count * element;
+	if (K::shards) {
+		uint64_t total = args.count + args.world - 1;
+
+		c.shard = (int64_t)(total >> 32 ? total / args.world : (uint32_t)total / args.world);
+		c.shard *= element;
+	}
+	c.good = threadIdx.x == 0 && tf_arguments_good<K>(args, c);
+	tf_grid_wait();
+#ifndef TF_TRIGGER_BEFORE_WAIT
+	tf_grid_trigger();
+#endif
+	return c;
+}
+
+/* Stores the last epoch into all our flags of the family at every peer (flags.h). */
+template <class K> TF_FN void tf_flags_refresh(const tf_collective_args &args, uint32_t last)
+{
+	for (uint32_t k = 1; k < args.world; k++) {
+		struct tf_flags *flags = tf_flags_at(args, k);
+
+		for (uint32_t i = threadIdx.x; i < TF_CHUNKS_MAX; i += blockDim.x) {
+			if (K::family == TF_FAMILY_SENTINEL) {
+				if (i < TF_CTAS_MAX)
+					tf_store_sys(&flags->trailer[args.rank][i], last);
+				continue;
+			}
+			tf_store_sys(&flags->chunk[args.rank][i], last);
+			if (i < TF_CTAS_MAX)
+				tf_store_sys(&flags->arrive[args.rank][i], last);
+			if (i == 0)
+				tf_store_sys(&flags->entry[args.rank].epoch, last);
+			if (i == 0)
+				tf_store_sys(&flags->exit[args.rank].epoch, last);
+		}
+	}
+}
+
+/* Empties our slot of the parity that `epoch` does not have. */
+TF_FN void tf_ll_zero(const tf_collective_args &args, uint32_t epoch)
+{
+	uint8_t *slot = tf_slot_at(args, 0, (epoch + 1) & 1, 0);
+	uint64_t bytes = args.world * args.lane_source_bytes;
+
+	for (uint64_t at = 16 * threadIdx.x; at < bytes; at += 16 * blockDim.x)
+		tf_store_pair(slot + at, 0, 0);
+}
+
+template <class K> TF_FN bool tf_gate_needed(const tf_call &c)
+{
+	if (K::family == TF_FAMILY_LL)
+		return c.epoch[0] >= TF_LL_WRAP_EPOCH;
+	return tf_epoch_refreshes(c.epoch[0]) || tf_epoch_refreshes(c.epoch[1]);
+}
+
+/* All threads of all CTAs; the same answer in a CTA. False: a fault. */
+template <class K>
+static __device__ __noinline__ bool tf_gate_first(
+	const tf_collective_args *args, tf_blame blame, uint32_t epoch, uint32_t last)
+{
+	struct tf_control *own = args->control[0];
+	bool bad = false;
+
+	if (blockIdx.x == 0) {
+		if (K::family == TF_FAMILY_LL)
+			tf_ll_zero(*args, epoch);
+		else
+			tf_flags_refresh<K>(*args, last);
+		tf_fence_sys();
+		__syncthreads();
+		if (threadIdx.x == 0)
+			tf_store_release(&own->gate[0], epoch);
+	} else if (threadIdx.x == 0) {
+		tf_spin spin = {};
+
+		while (tf_load_sys(&own->gate[0]) != epoch && !bad)
+			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
+		tf_fence_sys();
+	}
+	return !__syncthreads_or(bad);
+}
+
+/*
+ * Before the second exchange of ll's two_shot at the wrap: every CTA has read the first exchange,
+ * none has sent of the second. All CTAs must be running; else the wait ends by its bound.
+ */
+static __device__ __noinline__ bool tf_gate_second(
+	const tf_collective_args *args, tf_blame blame, uint32_t epoch)
+{
+	struct tf_control *own = args->control[0];
+	bool bad = false;
+
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		tf_spin spin = {};
+
+		tf_fence_sys();
+		atomicAdd(&own->gate_count, 1);
+		while (!bad && blockIdx.x == 0 && tf_load_sys(&own->gate_count) != gridDim.x)
+			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
+		while (!bad && blockIdx.x != 0 && tf_load_sys(&own->gate[1]) != epoch)
+			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
+		tf_fence_sys();
+	}
+	if (__syncthreads_or(bad))
+		return false;
+	if (blockIdx.x == 0) {
+		tf_ll_zero(*args, epoch);
+		tf_fence_sys();
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			tf_store_sys(&own->gate_count, 0);
+			tf_store_release(&own->gate[1], epoch);
+		}
+	}
+	return true;
+}
+
+TF_FN void tf_ticket_take(const tf_collective_args &args, tf_call &c)
+{
+	if (threadIdx.x == 0)
+		c.ticket = c.ctas == 1 ? 0 : atomicAdd(&args.control[0]->ticket, 1);
+}
+
+enum tf_entry { TF_ENTRY_OUT, TF_ENTRY_IN, TF_ENTRY_AGAIN };
+
+/*
+ * All threads: fills c.epoch and c.turn. For the whole CTA alike: OUT, there is nothing to do
+ * (masked off, faulted, refused); IN; or AGAIN: a gate was passed, what was read before is
+ * forgotten and enter is to be called once more.
+ */
+template <class K> TF_FN tf_entry tf_call_enter(const tf_collective_args &args, tf_call &c)
+{
+	__shared__ uint32_t words[4];
+
+	if (threadIdx.x == 0) {
+		const struct tf_control *own = args.control[0];
+		uint32_t epoch = tf_load_gpu(&own->epoch[K::family]);
+		uint32_t turn = K::family == TF_FAMILY_SENTINEL ? tf_load_gpu(&own->sentinel_turn) : 0;
+		uint32_t on = args.mask ? tf_load_gpu(args.mask) : 1;
+
+		words[0] = on != 0 && tf_load_gpu(&own->fault.code) == TF_FAULT_NONE;
+		words[1] = epoch;
+		words[2] = turn;
+		words[3] = c.good;
+	}
+	__syncthreads();
+	if (!words[0])
+		return TF_ENTRY_OUT;
+	c.epoch[0] = tf_epoch_next(words[1]);
+	c.epoch[1] = K::exchanges == 2 ? tf_epoch_next(c.epoch[0]) : c.epoch[0];
+	c.turn = words[2];
+	if (!words[3]) {
+		if (threadIdx.x == 0)
+			tf_fault_raise(c.blame, c.epoch[0], TF_FAULT_ARGUMENT, args.rank);
+		return TF_ENTRY_OUT;
+	}
+	if (c.gated || !tf_gate_needed<K>(c))
+		return TF_ENTRY_IN;
+	c.gated = true;
+	return tf_gate_first<K>(&args, c.blame, c.epoch[0], words[1]) ? TF_ENTRY_AGAIN : TF_ENTRY_OUT;
+}
+
+/* For kernels that read nothing before they enter. */
+template <class K> TF_FN bool tf_call_entered(const tf_collective_args &args, tf_call &c)
+{
+	tf_entry entry;
+
+	do {
+		entry = tf_call_enter<K>(args, c);
+	} while (entry == TF_ENTRY_AGAIN);
+	return entry == TF_ENTRY_IN;
+}
+
+/* Bytes that the call stores into peers' segments, or reads from them by pull. */
+template <class K> TF_FN uint64_t tf_call_moves(const tf_call &c)
+{
+	uint64_t peers = c.world - 1;
+	uint64_t mine = K::shards ? tf_shard_bytes<K>(c, c.rank) : c.bytes;
+
+	if (!K::shards)
+		return peers * mine;
+	if (K::writer == TF_WRITER_PULL)
+		return peers * mine * (K::two_shot ? 2 : 1);
+	return c.bytes - mine + (K::two_shot ? peers * mine : 0);
+}
+
+/* Thread 0 of the CTA with the last ticket. */
+template <class K> TF_FN void tf_call_finish(const tf_collective_args &args, const tf_call &c)
+{
+	struct tf_control *own = args.control[0];
+
+	own->ticket = 0;
+	own->gate[0] = 0;
+	if (K::family == TF_FAMILY_LL && c.epoch[1] < TF_LL_WRAP_EPOCH)
+		own->gate[1] = 0;
+	own->epoch[K::family] = c.epoch[1];
+	if (K::family == TF_FAMILY_SENTINEL)
+		own->sentinel_turn = (c.turn + K::exchanges) % 3;
+	if (K::writer == TF_WRITER_QUEUED)
+		own->queue_head = own->queue_tail = 0;
+	atomicAdd(&own->calls, 1);
+	atomicAdd((unsigned long long *)&own->writer_calls[K::writer], 1ull);
+	atomicAdd((unsigned long long *)&own->writer_bytes[K::writer],
+		(unsigned long long)tf_call_moves<K>(c));
+}
+
+/* All threads, after the ticket; `good` is the thread's own. */
+template <class K>
+TF_FN void tf_call_leave(const tf_collective_args &args, const tf_call &c, bool good)
+{
+	if (threadIdx.x == 0 && good && c.ticket == c.ctas - 1)
+		tf_call_finish<K>(args, c);
+}
+
+#endif

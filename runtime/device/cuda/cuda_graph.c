@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An executable graph is the driver's, instantiated and uploaded when it is built, and beside it
+ * a copy of its nodes for a tap. The driver's description of the graph ends with the build.
+ *
+ * Invariants: every node passes tf_cuda_node_check; `nodes` is in an order in which they could
+ * run one by one; a graph without nodes has no handle, and launching it is nothing.
+ */
+#include "runtime/device/cuda/cuda_graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "catalog/program.h"
+#include "runtime/device/cuda/cuda_device.h"
+#include "runtime/device/cuda/cuda_edges.h"
+#include "runtime/device/cuda/cuda_node.h"
+#include "runtime/device/host/host_order.h"
+
+#define ARGS_ALIGN 16 /* no argument struct needs more */
+
+struct tf_exec {
+	struct tf_cuda_context *context; /* a reference */
+	CUgraphExec handle;
+	uint32_t node_count;
+	struct tf_exec_node *nodes; /* (node_count) */
+	uint8_t *args;
+};
+
+static enum tf_status check_nodes(const struct tf_exec_node *nodes, uint32_t node_count,
+	size_t *out_args_bytes, struct tf_error *err)
+{
+	size_t args_bytes = 0;
+
+	for (uint32_t i = 0; i < node_count; i++) {
+		enum tf_status status = tf_cuda_node_check(&nodes[i], TF_E_INVALID, err);
+
+		if (status != TF_OK) {
+			tf_error_prefix(err, "node %u", i);
+			return status;
+		}
+		if (nodes[i].kind == TF_NODE_KERNEL)
+			args_bytes += tf_align_up(nodes[i].launch.args_bytes, ARGS_ALIGN);
+	}
+	*out_args_bytes = args_bytes;
+	return TF_OK;
+}
+
+static void copy_nodes(
+	struct tf_exec *exec, const struct tf_exec_node *nodes, const uint32_t *order)
+{
+	uint8_t *args = exec->args;
+
+	for (uint32_t i = 0; i < exec->node_count; i++) {
+		struct tf_exec_node *node = &exec->nodes[i];
+
+		*node = nodes[order[i]];
+		if (node->kind != TF_NODE_KERNEL || !node->launch.args_bytes)
+			continue;
+		memcpy(args, node->launch.args, node->launch.args_bytes);
+		node->launch.args = args;
+		args += tf_align_up(node->launch.args_bytes, ARGS_ALIGN);
+	}
+}
+
+/* The copy for taps, and with it the order, which proves that there is no cycle. */
+static enum tf_status keep_nodes(struct tf_exec *exec, const struct tf_exec_node *nodes,
+	const struct tf_exec_edge *edges, uint32_t edge_count, size_t args_bytes, struct tf_error *err)
+{
+	uint32_t *order = tf_calloc(exec->node_count, sizeof(*order));
+	enum tf_status status;
+
+	exec->nodes = tf_calloc(exec->node_count, sizeof(*exec->nodes));
+	exec->args = tf_calloc(args_bytes, 1);
+	if (!order || !exec->nodes || !exec->args)
+		status = TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes with %zu argument bytes",
+			exec->node_count, args_bytes);
+	else
+		status = tf_host_order(exec->node_count, edges, edge_count, order, err);
+	if (status == TF_OK)
+		copy_nodes(exec, nodes, order);
+	tf_free(order);
+	return status;
+}
+
+/* What is handed from one step of the building to the next. */
+struct description {
+	CUgraph graph;
+	CUgraphNode *handles; /* (node_count) */
+	const struct tf_exec_node *nodes;
+	uint32_t node_count;
+};
+
+static enum tf_status add_nodes(const struct tf_cuda_context *context,
+	const struct description *description, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < description->node_count; i++) {
+		enum tf_status status = tf_cuda_node_add(
+			context, &description->nodes[i], description->graph, &description->handles[i], err);
+
+		if (status != TF_OK) {
+			tf_error_prefix(err, "node %u", i);
+			return status;
+		}
+	}
+	return TF_OK;
+}
+
+static enum tf_status instantiate(
+	struct tf_exec *exec, const struct description *description, struct tf_error *err)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
+	enum tf_status status = TF_CU(exec->context->api, err,
+		cuGraphInstantiateWithParams(&exec->handle, description->graph, &params));
+
+	if (status == TF_OK)
+		return TF_OK;
+	exec->handle = NULL;
+	for (uint32_t i = 0; params.hErrNode_out && i < description->node_count; i++)
+		if (description->handles[i] == params.hErrNode_out)
+			tf_error_prefix(err, "node %u (result %d)", i, (int)params.result_out);
+	return status;
+}
+
+static enum tf_status describe_and_instantiate(struct tf_exec *exec,
+	struct description *description, const struct tf_exec_edge *edges, uint32_t edge_count,
+	struct tf_error *err)
+{
+	const struct tf_cuda_context *context = exec->context;
+
+	TF_TRY(add_nodes(context, description, err));
+	TF_TRY(tf_cuda_edges_add(
+		context, description->graph, description->handles, edges, edge_count, err));
+	TF_TRY(instantiate(exec, description, err));
+	TF_TRY(TF_CU(context->api, err, cuGraphUpload(exec->handle, context->transfer)));
+	return tf_cuda_context_settle(context, err);
+}
+
+static enum tf_status make_handle(struct tf_exec *exec, const struct tf_exec_node *nodes,
+	const struct tf_exec_edge *edges, uint32_t edge_count, struct tf_error *err)
+{
+	struct description description = {.nodes = nodes, .node_count = exec->node_count};
+	const struct tf_cuda_api *api = exec->context->api;
+	enum tf_status status;
+
+	if (!exec->node_count)
+		return TF_OK;
+	description.handles = tf_calloc(exec->node_count, sizeof(*description.handles));
+	if (!description.handles)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes", exec->node_count);
+	status = TF_CU(api, err, cuGraphCreate(&description.graph, 0));
+	if (status == TF_OK) {
+		status = describe_and_instantiate(exec, &description, edges, edge_count, err);
+		(void)api->cuGraphDestroy(description.graph);
+	}
+	tf_free(description.handles);
+	return status;
+}
+
+enum tf_status tf_cuda_graph_build(struct tf_device *device, const struct tf_exec_node *nodes,
+	uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
+	struct tf_exec **out, struct tf_error *err)
+{
+	enum tf_status status;
+	struct tf_exec *exec;
+	size_t args_bytes;
+
+	if (node_count > TF_EXEC_NODES_MAX || edge_count > TF_EXEC_EDGES_MAX)
+		return TF_FAIL(err, TF_E_LIMIT, "%u nodes and %u edges, at most %u and %u", node_count,
+			edge_count, TF_EXEC_NODES_MAX, TF_EXEC_EDGES_MAX);
+	TF_TRY(check_nodes(nodes, node_count, &args_bytes, err));
+	TF_TRY(tf_cuda_context_enter(device->context, err));
+	exec = tf_calloc(1, sizeof(*exec));
+	if (!exec)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a graph");
+	tf_cuda_context_again(device->context);
+	exec->context = device->context;
+	exec->node_count = node_count;
+	status = keep_nodes(exec, nodes, edges, edge_count, args_bytes, err);
+	if (status == TF_OK)
+		status = tf_cuda_edges_check(nodes, edges, edge_count, err);
+	if (status == TF_OK)
+		status = make_handle(exec, nodes, edges, edge_count, err);
+	if (status != TF_OK) {
+		tf_cuda_graph_destroy(exec);
+		return status;
+	}
+	*out = exec;
+	return TF_OK;
+}
+
+void tf_cuda_graph_destroy(struct tf_exec *exec)
+{
+	if (!exec)
+		return;
+	if (exec->handle && tf_cuda_context_enter(exec->context, NULL) == TF_OK)
+		(void)exec->context->api->cuGraphExecDestroy(exec->handle);
+	tf_cuda_context_unref(exec->context);
+	tf_free(exec->nodes);
+	tf_free(exec->args);
+	tf_free(exec);
+}
+
+enum tf_status tf_cuda_exec_launch(
+	const struct tf_exec *exec, CUstream stream, struct tf_error *err)
+{
+	if (!exec->handle)
+		return TF_OK;
+	return TF_CU(exec->context->api, err, cuGraphLaunch(exec->handle, stream));
+}
+
+enum tf_status tf_cuda_exec_tap(
+	const struct tf_exec *exec, tf_stream_tap_fn fn, void *user, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < exec->node_count; i++)
+		TF_TRY(fn(user, &exec->nodes[i], err));
+	return TF_OK;
+}

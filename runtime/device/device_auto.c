@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What "auto" means here. Apart from device.c, since the answer is asked for in a process of its
+ * own: a parent that is going to fork its ranks must not initialise the driver, and a library
+ * inside an engine must not fork at all.
+ */
+#include <stdio.h>
+
+#include "runtime/device/cuda/cuda_probe.h"
+#include "runtime/device/device.h"
+
+static enum tf_status find_cuda_with_devices(const struct tf_device_ops **out, struct tf_error *err)
+{
+	const struct tf_device_ops *found;
+	struct tf_cuda_probe probe;
+
+	TF_TRY(tf_device_ops_find("cuda", &found, err));
+	if (tf_cuda_probe_apart(&probe, err) != TF_OK) {
+		tf_error_prefix(err, "device 'cuda'");
+		return TF_E_UNAVAILABLE;
+	}
+	*out = found;
+	return TF_OK;
+}
+
+void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_bytes)
+{
+	struct tf_error err = {0};
+
+	if (why && why_bytes)
+		why[0] = 0;
+	if (find_cuda_with_devices(out, &err) == TF_OK)
+		return;
+	*out = &tf_host_device_ops;
+	if (why && why_bytes)
+		snprintf(why, why_bytes, "%s", err.text);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA device on the fake driver of this folder (found through LD_LIBRARY_PATH): what it
+ * refuses and how it says so, and that every call of the driver may fail.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/deadline.h"
+#include "catalog/program.h"
+#include "runtime/device/cuda/cuda_api.h"
+#include "runtime/device/cuda/cuda_images.h"
+#include "runtime/device/device.h"
+#include "tests/device/device_kernels.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static const struct tf_device_ops *const ops = &tf_cuda_device_ops;
+
+static const char *const names[] = {
+#define TF_NAME(name, version) #name,
+	TF_CUDA_SYMBOLS(TF_NAME)
+#undef TF_NAME
+};
+
+static void check_text(const struct tf_error *err, enum tf_status status, const char *words)
+{
+	if (err->status != status || !strstr(err->text, words))
+		fail_msg("wanted %s \"%s\", got %s \"%s\"", tf_status_name(status), words,
+			tf_status_name(err->status), err->text);
+}
+
+/* These two come first: the table is filled once a process. */
+static void test_old_driver(void **state)
+{
+	const struct tf_device_ops *found = NULL;
+	struct tf_error err = {0};
+
+	(void)state;
+	setenv("FAKE_CUDA_VERSION", "12030", 1);
+	assert_int_equal(tf_device_ops_find("cuda", &found, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE,
+		"device 'cuda': the driver is of CUDA 12.3, this build needs 12.4 or newer");
+	unsetenv("FAKE_CUDA_VERSION");
+}
+
+static void test_missing_functions(void **state)
+{
+	const struct tf_device_ops *found = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct tf_error err = {0};
+		char words[128];
+
+		setenv("FAKE_CUDA_MISSING", names[i], 1);
+		snprintf(
+			words, sizeof(words), "device 'cuda': 'libcuda.so.1' lacks '%s' of CUDA", names[i]);
+		assert_int_equal(tf_device_ops_find("cuda", &found, &err), TF_E_UNAVAILABLE);
+		check_text(&err, TF_E_UNAVAILABLE, words);
+		assert_null(found);
+	}
+	unsetenv("FAKE_CUDA_MISSING");
+}
+
+static void check_open_refused(const char *words)
+{
+	struct tf_device *device = NULL;
+	struct tf_error err = {0};
+
+	assert_int_equal(ops->open(0, &device, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE, words);
+	assert_null(device);
+}
+
+static void test_devices_that_are_refused(void **state)
+{
+	struct tf_device *device = NULL;
+	struct tf_error err = {0};
+
+	(void)state;
+	assert_int_equal(ops->open(2, &device, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE, "there is no CUDA device 2, the driver shows 2");
+	setenv("FAKE_CUDA_NAME", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 1);
+	check_open_refused("device 0: 'NVIDIA H100 80GB HBM3 MIG 1g.10gb' is a MIG instance");
+	unsetenv("FAKE_CUDA_NAME");
+	setenv("FAKE_CUDA_VMM", "0", 1);
+	check_open_refused("device 0: it has no virtual memory management");
+	unsetenv("FAKE_CUDA_VMM");
+}
+
+static uint32_t capabilities_with(const char *peers)
+{
+	struct tf_device_properties properties;
+	struct tf_device *device = NULL;
+	struct tf_error err = {0};
+
+	setenv("FAKE_CUDA_PEERS", peers, 1);
+	assert_int_equal(ops->open(1, &device, &err), TF_OK);
+	ops->properties(device, &properties);
+	ops->close(device);
+	unsetenv("FAKE_CUDA_PEERS");
+	assert_string_equal(properties.kind, "cuda");
+	assert_string_equal(properties.model, "fake device");
+	assert_int_equal(properties.compute_capability, 90);
+	assert_int_equal(properties.sm_count, 132);
+	assert_int_equal(properties.granularity_bytes, 2 * MIB);
+	return properties.capabilities;
+}
+
+static void test_properties(void **state)
+{
+	(void)state;
+	assert_int_equal(capabilities_with("0"), 0);
+	assert_int_equal(capabilities_with("1"), TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ);
+	assert_int_equal(
+		capabilities_with("2"), TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC);
+}
+
+/* Everything that a rank does with a device, in order; what was made is in it. */
+struct work {
+	struct tf_device *device;
+	struct tf_window *window;
+	struct tf_module_handle *module;
+	struct tf_stream *stream;
+	struct tf_exec *exec;
+	int fd;
+	struct tf_error err;
+};
+
+static enum tf_status make_window(struct work *work)
+{
+	const uint8_t token[TF_WINDOW_TOKEN_BYTES] = "work";
+
+	TF_TRY(ops->segment_create(work->device, 2 * MIB, &work->fd, &work->err));
+	TF_TRY(ops->window_open(work->device, token, 0, 2 * MIB, 1, &work->window, &work->err));
+	return ops->window_map(work->window, 0, work->fd, 2 * MIB, &work->err);
+}
+
+static enum tf_status make_graph(struct work *work, uint8_t *memory, struct tf_launch_call *call)
+{
+	const struct tf_exec_node nodes[] = {
+		{.kind = TF_NODE_KERNEL, .launch = *call},
+		{.kind = TF_NODE_COPY, .to = memory + 64, .from = memory, .bytes = 8},
+		{.kind = TF_NODE_SET, .to = memory + 128, .bytes = 8, .value = 7},
+		{.kind = TF_NODE_EMPTY},
+	};
+	const struct tf_exec_edge edges[] = {{.from = 0, .to = 1}, {.from = 1, .to = 2}};
+
+	return ops->graph_build(work->device, nodes, 4, edges, 2, &work->exec, &work->err);
+}
+
+static enum tf_status run_work(struct work *work)
+{
+	const uint8_t image[] = "image";
+	uint8_t digest[32], *memory;
+	struct test_store_args args = {.value = 42};
+	struct tf_launch_call call = {
+		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &args, .args_bytes = sizeof(args)};
+	uint64_t found = 0;
+
+	crypto_hash_sha256(digest, image, sizeof(image));
+	TF_TRY(ops->open(0, &work->device, &work->err));
+	TF_TRY(make_window(work));
+	memory = (uint8_t *)(uintptr_t)ops->window_base(work->window);
+	args.to = (uint64_t *)(uintptr_t)memory;
+	TF_TRY(ops->module_load(work->device, image, sizeof(image), digest, &work->module, &work->err));
+	TF_TRY(ops->kernel_find(work->module, "test_store", sizeof(args), &call.kernel, &work->err));
+	TF_TRY(ops->stream_create(work->device, &work->stream, &work->err));
+	TF_TRY(make_graph(work, memory, &call));
+	TF_TRY(ops->stream_launch(work->stream, &call, &work->err));
+	TF_TRY(ops->stream_copy(work->stream, memory + 256, memory, 8, &work->err));
+	TF_TRY(ops->stream_set(work->stream, memory + 512, 1, 8, &work->err));
+	TF_TRY(ops->stream_graph(work->stream, work->exec, &work->err));
+	TF_TRY(ops->stream_wait(work->stream, tf_deadline_after(TF_NS_PER_S), &work->err));
+	TF_TRY(ops->write(work->device, memory + 1024, memory, 8, &work->err));
+	TF_TRY(ops->read(work->device, &found, memory + 64, 8, &work->err));
+	assert_int_equal(found, 42);
+	return TF_OK;
+}
+
+static void end_work(struct work *work)
+{
+	ops->graph_destroy(work->exec);
+	ops->stream_destroy(work->stream);
+	ops->module_unload(work->module);
+	ops->window_close(work->window);
+	if (work->fd >= 0)
+		close(work->fd);
+	ops->close(work->device);
+}
+
+static void check_work(const char *failing, enum tf_status expected, const char *words)
+{
+	struct work work = {.fd = -1};
+	enum tf_status status;
+
+	setenv("FAKE_CUDA_FAIL", failing, 1);
+	status = run_work(&work);
+	unsetenv("FAKE_CUDA_FAIL");
+	assert_int_equal(status, work.err.status);
+	check_text(&work.err, expected, words);
+	end_work(&work);
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	check_work("cuMemCreate:1", TF_E_SYSTEM,
+		"a segment of 2097152 bytes on device 0: cuMemCreate(&handle, bytes, &prop, 0) failed: "
+		"CUDA_ERROR_INVALID_VALUE (1): invalid argument");
+	check_work("cuMemCreate:2", TF_E_NO_MEMORY, "a code unknown to the driver (2)");
+	check_work("cuMemCreate:801", TF_E_UNSUPPORTED, "(801)");
+	check_work("cuStreamQuery:700", TF_E_SYSTEM, "; the device is lost to this process");
+	check_work("cuMemImportFromShareableHandle:1", TF_E_MISFIT, "is no segment of a CUDA device");
+	check_work("cuMemMap:1", TF_E_SYSTEM, "cuMemMap(address, bytes, 0, handle, 0)");
+	check_work("cuLibraryGetKernel:500", TF_E_NOT_FOUND, "kernel 'test_store': it is not in");
+	check_work("cuGraphAddMemcpyNode:1", TF_E_SYSTEM, "node 1: cuGraphAddMemcpyNode(");
+	check_work("cuGraphInstantiateWithParams:1", TF_E_SYSTEM,
+		"node 3 (result 2): cuGraphInstantiateWithParams(");
+	check_work("cuLaunchKernelEx:1", TF_E_SYSTEM, "stream: kernel 'test_store': cuLaunchKernelEx(");
+}
+
+/* Each call of the driver fails in turn: the work says so, and nothing is left behind. */
+static void test_every_failure(void **state)
+{
+	int failures = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct work work = {.fd = -1};
+		char failing[64];
+		enum tf_status status;
+
+		snprintf(failing, sizeof(failing), "%s:999", names[i]);
+		setenv("FAKE_CUDA_FAIL", failing, 1);
+		status = run_work(&work);
+		unsetenv("FAKE_CUDA_FAIL");
+		if (status != TF_OK) {
+			assert_int_equal(status, work.err.status);
+			assert_non_null(strstr(work.err.text, names[i]));
+			assert_int_equal(work.err.native, 999);
+			failures++;
+		}
+		end_work(&work);
+		work = (struct work){.fd = -1};
+		if (run_work(&work) != TF_OK)
+			fail_msg("after '%s': %s", names[i], work.err.text);
+		end_work(&work);
+	}
+	assert_true(failures >= 28);
+}
+
+/* The driver is lost to a child by fork, which is told so. */
+static void test_forked_child(void **state)
+{
+	struct tf_device *device = NULL;
+	struct tf_error err = {0};
+	int status = 0;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(ops->open(0, &device, &err), TF_OK);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct tf_device *again = NULL, *other = NULL;
+		int refused = ops->open(0, &again, &err) == TF_E_UNAVAILABLE &&
+			strstr(err.text, "initialised the driver and then forked") &&
+			ops->open(1, &other, &err) == TF_E_UNAVAILABLE;
+
+		ops->close(device);
+		_exit(refused ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ops->close(device);
+}
+
+/* Two devices of one process in one window: each may use what the other's rank has mapped. */
+static void test_second_device_joins(void **state)
+{
+	const uint8_t token[TF_WINDOW_TOKEN_BYTES] = "two devices";
+	struct tf_window *first = NULL, *second = NULL;
+	struct tf_device *devices[2] = {NULL};
+	struct tf_error err = {0};
+	int fd = -1;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(ops->open(i, &devices[i], &err), TF_OK);
+	assert_int_equal(ops->window_open(devices[0], token, 0, 2 * MIB, 2, &first, &err), TF_OK);
+	assert_int_equal(ops->segment_create(devices[0], 2 * MIB, &fd, &err), TF_OK);
+	assert_int_equal(ops->window_map(first, 0, fd, 2 * MIB, &err), TF_OK);
+	setenv("FAKE_CUDA_FAIL", "cuMemSetAccess:101", 1);
+	assert_int_equal(
+		ops->window_open(devices[1], token, 0, 2 * MIB, 2, &second, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE, "device 1 cannot reach the segment of rank 0: ");
+	unsetenv("FAKE_CUDA_FAIL");
+	assert_int_equal(ops->window_open(devices[1], token, 0, 2 * MIB, 2, &second, &err), TF_OK);
+	assert_ptr_equal(first, second);
+	ops->window_close(first);
+	ops->close(devices[0]); /* the window keeps what it needs */
+	assert_int_equal(ops->window_map(second, 1, fd, 2 * MIB, &err), TF_OK);
+	ops->window_close(second);
+	ops->close(devices[1]);
+	close(fd);
+}
+
+static void test_built_in_kernels(void **state)
+{
+	uint8_t digest[32] = {0};
+	struct tf_module_handle *module = NULL;
+	struct tf_device *device = NULL;
+	struct tf_error err = {0};
+
+	(void)state;
+	assert_int_equal(ops->open(0, &device, &err), TF_OK);
+	if (!tf_cuda_images[0].bytes) {
+		assert_int_equal(tf_cuda_module_digest(90, digest, &err), TF_E_NOT_FOUND);
+		check_text(&err, TF_E_NOT_FOUND, "no kernels for compute capability 90, only for: none");
+		assert_int_equal(ops->module_load(device, NULL, 0, digest, &module, &err), TF_E_NOT_FOUND);
+	} else {
+		assert_int_equal(ops->module_load(device, NULL, 0, digest, &module, &err), TF_E_MISFIT);
+		assert_int_equal(tf_cuda_module_digest(90, digest, &err), TF_OK);
+		assert_int_equal(ops->module_load(device, NULL, 0, digest, &module, &err), TF_OK);
+		ops->module_unload(module);
+	}
+	ops->close(device);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_old_driver),
+		cmocka_unit_test(test_missing_functions),
+		cmocka_unit_test(test_devices_that_are_refused),
+		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_every_failure),
+		cmocka_unit_test(test_forked_child),
+		cmocka_unit_test(test_second_device_joins),
+		cmocka_unit_test(test_built_in_kernels),
+	};
+
+	return cmocka_run_group_tests_name("fake driver", tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A driver for tests: libcuda.so.1 whose device memory is shared memory of this machine and whose
+ * kernels are the host's test kernels. What it shows and where it fails is in the environment:
+ *
+ * FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_NAME, FAKE_CUDA_PEERS (0: no peer access),
+ * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_MISSING (a function that it lacks),
+ * FAKE_CUDA_FAIL (NAME:CODE, a function that fails).
+ *
+ * Launches run at once, on the caller's thread; a stream is only then busy for a while when
+ * test_until says so.
+ */
+#ifndef TF_TESTS_DEVICE_FAKE_DRIVER_H
+#define TF_TESTS_DEVICE_FAKE_DRIVER_H
+
+#include "runtime/device/cuda/cuda_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number in the environment, or `otherwise`. */
+int fake_number(const char *name, int otherwise);
+
+/* The code with which a function is to fail now, CUDA_SUCCESS for none. */
+CUresult fake_failure(const char *name);
+#define FAKE_MAY_FAIL(name)                                                                        \
+	do {                                                                                           \
+		CUresult failure_ = fake_failure(name);                                                    \
+		if (failure_ != CUDA_SUCCESS)                                                              \
+			return failure_;                                                                       \
+	} while (0)
+
+/* fake_memory.c */
+CUresult fake_cuMemGetAllocationGranularity(
+	size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option);
+CUresult fake_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+	const CUmemAllocationProp *prop, unsigned long long flags);
+CUresult fake_cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult fake_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
+	CUmemAllocationHandleType type, unsigned long long flags);
+CUresult fake_cuMemImportFromShareableHandle(
+	CUmemGenericAllocationHandle *handle, void *shareable, CUmemAllocationHandleType type);
+CUresult fake_cuMemAddressReserve(
+	CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags);
+CUresult fake_cuMemAddressFree(CUdeviceptr address, size_t size);
+CUresult fake_cuMemMap(CUdeviceptr address, size_t size, size_t offset,
+	CUmemGenericAllocationHandle handle, unsigned long long flags);
+CUresult fake_cuMemUnmap(CUdeviceptr address, size_t size);
+CUresult fake_cuMemSetAccess(
+	CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count);
+CUresult fake_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
+CUresult fake_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
+
+/* fake_work.c */
+CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options,
+	void **values, unsigned count, CUlibraryOption *library_options, void **library_values,
+	unsigned library_count);
+CUresult fake_cuLibraryUnload(CUlibrary library);
+CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *off, size_t *size);
+CUresult fake_cuKernelGetAttribute(
+	int *out, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult fake_cuKernelSetAttribute(
+	CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult fake_cuFuncLoad(CUfunction function);
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags);
+CUresult fake_cuStreamDestroy(CUstream stream);
+CUresult fake_cuStreamQuery(CUstream stream);
+CUresult fake_cuLaunchKernelEx(
+	const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
+/* Runs a kernel; `args` is its struct. Waits until the stream is free first. */
+CUresult fake_run(CUfunction function, const void *args, CUstream stream);
+size_t fake_args_bytes(CUfunction function);
+
+/* fake_graph.c */
+CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags);
+CUresult fake_cuGraphDestroy(CUgraph graph);
+CUresult fake_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_KERNEL_NODE_PARAMS_v2 *params);
+CUresult fake_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_MEMCPY3D *params, CUcontext context);
+CUresult fake_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_MEMSET_NODE_PARAMS_v1 *params, CUcontext context);
+CUresult fake_cuGraphAddEmptyNode(
+	CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t after_count);
+CUresult fake_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+	const CUgraphEdgeData *data, size_t count);
+CUresult fake_cuGraphInstantiateWithParams(
+	CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params);
+CUresult fake_cuGraphExecDestroy(CUgraphExec exec);
+CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream);
+CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fake driver's graphs. Edges are held to the real driver's rules: a pair once, programmatic
+ * edges from a port. An instance runs its nodes in the order in which they become free, the last
+ * one first, which no caller may rely on.
+ */
+#include "tests/device/fake_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct node {
+	struct node *next;
+	size_t index;
+	CUfunction function; /* a kernel, with `args` */
+	void *args;
+	CUdeviceptr to, from; /* a copy; from 0: a set */
+	unsigned char value;
+	size_t bytes;
+};
+
+struct edge {
+	size_t from, to;
+};
+
+struct graph {
+	struct node *nodes, **last;
+	size_t node_count;
+	struct edge *edges;
+	size_t edge_count;
+};
+
+struct exec {
+	struct node **order; /* copies */
+	size_t node_count;
+};
+
+static struct graph *graph_of(CUgraph graph)
+{
+	return (struct graph *)(uintptr_t)graph;
+}
+
+static struct node *node_of(CUgraphNode node)
+{
+	return (struct node *)(uintptr_t)node;
+}
+
+static void free_node(struct node *node)
+{
+	free(node->args);
+	free(node);
+}
+
+CUresult fake_cuGraphCreate(CUgraph *out, unsigned flags)
+{
+	struct graph *graph;
+
+	(void)flags;
+	FAKE_MAY_FAIL("cuGraphCreate");
+	graph = calloc(1, sizeof(*graph));
+	graph->last = &graph->nodes;
+	*out = (CUgraph)(uintptr_t)graph;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphDestroy(CUgraph handle)
+{
+	struct graph *graph = graph_of(handle);
+
+	while (graph->nodes) {
+		struct node *node = graph->nodes;
+
+		graph->nodes = node->next;
+		free_node(node);
+	}
+	free(graph->edges);
+	free(graph);
+	return CUDA_SUCCESS;
+}
+
+static struct node *add_node(CUgraph handle, CUgraphNode *out)
+{
+	struct graph *graph = graph_of(handle);
+	struct node *node = calloc(1, sizeof(*node));
+
+	node->index = graph->node_count++;
+	*graph->last = node;
+	graph->last = &node->next;
+	*out = (CUgraphNode)(uintptr_t)node;
+	return node;
+}
+
+CUresult fake_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+	struct node *node;
+
+	(void)after;
+	FAKE_MAY_FAIL("cuGraphAddKernelNode");
+	if (after_count || params->extra || !params->func || !params->gridDimX || !params->blockDimX)
+		return CUDA_ERROR_INVALID_VALUE;
+	node = add_node(graph, out);
+	node->function = params->func;
+	node->args = malloc(fake_args_bytes(params->func));
+	memcpy(node->args, params->kernelParams[0], fake_args_bytes(params->func));
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_MEMCPY3D *params, CUcontext context)
+{
+	struct node *node;
+
+	(void)after;
+	FAKE_MAY_FAIL("cuGraphAddMemcpyNode");
+	if (after_count || !context || !params->WidthInBytes || params->Height != 1 ||
+		params->Depth != 1 || params->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+		params->dstMemoryType != CU_MEMORYTYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	node = add_node(graph, out);
+	node->to = params->dstDevice;
+	node->from = params->srcDevice;
+	node->bytes = params->WidthInBytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+	size_t after_count, const CUDA_MEMSET_NODE_PARAMS_v1 *params, CUcontext context)
+{
+	struct node *node;
+
+	(void)after;
+	FAKE_MAY_FAIL("cuGraphAddMemsetNode");
+	if (after_count || !context || params->elementSize != 1 || params->height != 1 ||
+		!params->width || params->value > 255)
+		return CUDA_ERROR_INVALID_VALUE;
+	node = add_node(graph, out);
+	node->to = params->dst;
+	node->value = (unsigned char)params->value;
+	node->bytes = params->width;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphAddEmptyNode(
+	CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t after_count)
+{
+	(void)after;
+	FAKE_MAY_FAIL("cuGraphAddEmptyNode");
+	if (after_count)
+		return CUDA_ERROR_INVALID_VALUE;
+	(void)add_node(graph, out);
+	return CUDA_SUCCESS;
+}
+
+static int compare_edges(const void *one, const void *other)
+{
+	const struct edge *a = one, *b = other;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static int is_kept(const CUgraphEdgeData *data)
+{
+	if (data->to_port)
+		return 0;
+	return data->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+		? data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+			data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+		: data->type == 0 && data->from_port == 0;
+}
+
+CUresult fake_cuGraphAddDependencies(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
+	const CUgraphEdgeData *data, size_t count)
+{
+	struct graph *graph = graph_of(handle);
+
+	FAKE_MAY_FAIL("cuGraphAddDependencies");
+	graph->edges = realloc(graph->edges, (graph->edge_count + count) * sizeof(*graph->edges));
+	for (size_t i = 0; i < count; i++) {
+		if (!is_kept(&data[i]))
+			return CUDA_ERROR_INVALID_VALUE;
+		graph->edges[graph->edge_count++] =
+			(struct edge){node_of(from[i])->index, node_of(to[i])->index};
+	}
+	qsort(graph->edges, graph->edge_count, sizeof(*graph->edges), compare_edges);
+	for (size_t i = 1; i < graph->edge_count; i++)
+		if (compare_edges(&graph->edges[i - 1], &graph->edges[i]) == 0)
+			return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static struct node *copy_node(const struct node *node)
+{
+	struct node *copy = malloc(sizeof(*copy));
+
+	*copy = *node;
+	if (node->args) {
+		copy->args = malloc(fake_args_bytes(node->function));
+		memcpy(copy->args, node->args, fake_args_bytes(node->function));
+	}
+	return copy;
+}
+
+/* Fills exec->order; whether every node came to its turn. */
+static int order_nodes(const struct graph *graph, struct node **by_index, struct exec *exec)
+{
+	size_t *waits = calloc(graph->node_count + 1, sizeof(*waits));
+	size_t *first = calloc(graph->node_count + 1, sizeof(*first));
+	size_t *ready = calloc(graph->node_count + 1, sizeof(*ready));
+	size_t ready_count = 0;
+
+	for (size_t i = graph->edge_count; i-- > 0;) {
+		waits[graph->edges[i].to]++;
+		first[graph->edges[i].from] = i + 1; /* edges are sorted; 0 is none */
+	}
+	for (size_t i = 0; i < graph->node_count; i++)
+		if (!waits[i])
+			ready[ready_count++] = i;
+	while (ready_count) {
+		size_t index = ready[--ready_count];
+
+		exec->order[exec->node_count++] = copy_node(by_index[index]);
+		for (size_t i = first[index] - 1;
+			 first[index] && i < graph->edge_count && graph->edges[i].from == index; i++)
+			if (--waits[graph->edges[i].to] == 0)
+				ready[ready_count++] = graph->edges[i].to;
+	}
+	free(waits);
+	free(first);
+	free(ready);
+	return exec->node_count == graph->node_count;
+}
+
+CUresult fake_cuGraphInstantiateWithParams(
+	CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	struct graph *graph = graph_of(handle);
+	CUresult failure = fake_failure("cuGraphInstantiateWithParams");
+	struct node **by_index = calloc(graph->node_count + 1, sizeof(*by_index));
+	struct exec *exec = calloc(1, sizeof(*exec));
+
+	for (struct node *node = graph->nodes; node; node = node->next)
+		by_index[node->index] = node;
+	exec->order = calloc(graph->node_count + 1, sizeof(struct node *));
+	if (failure == CUDA_SUCCESS && !order_nodes(graph, by_index, exec))
+		failure = CUDA_ERROR_INVALID_VALUE;
+	if (failure != CUDA_SUCCESS) {
+		params->hErrNode_out = (CUgraphNode)(uintptr_t)by_index[graph->node_count - 1];
+		params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+		(void)fake_cuGraphExecDestroy((CUgraphExec)(uintptr_t)exec);
+	} else {
+		*out = (CUgraphExec)(uintptr_t)exec;
+	}
+	free(by_index);
+	return failure;
+}
+
+CUresult fake_cuGraphExecDestroy(CUgraphExec handle)
+{
+	struct exec *exec = (struct exec *)(uintptr_t)handle;
+
+	for (size_t i = 0; i < exec->node_count; i++)
+		free_node(exec->order[i]);
+	free(exec->order);
+	free(exec);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+	FAKE_MAY_FAIL("cuGraphUpload");
+	return exec && stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult fake_cuGraphLaunch(CUgraphExec handle, CUstream stream)
+{
+	struct exec *exec = (struct exec *)(uintptr_t)handle;
+
+	FAKE_MAY_FAIL("cuGraphLaunch");
+	for (size_t i = 0; i < exec->node_count; i++) {
+		struct node *node = exec->order[i];
+
+		if (node->function)
+			(void)fake_run(node->function, node->args, stream);
+		else if (node->from)
+			(void)fake_cuMemcpyDtoDAsync(node->to, node->from, node->bytes, stream);
+		else if (node->bytes)
+			(void)fake_cuMemsetD8Async(node->to, node->value, node->bytes, stream);
+	}
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fake driver's memory. An allocation is a memfd, dirty at first; its shareable handle is an
+ * eventfd that counts to the number of the memfd and of the process that holds it, which is no
+ * regular file, as with the real driver. Memfds stay open until the process ends.
+ */
+#include "tests/device/fake_driver.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GRANULARITY ((size_t)2 << 20)
+
+struct allocation {
+	int fd;
+	size_t bytes;
+};
+
+static struct allocation *allocation_of(CUmemGenericAllocationHandle handle)
+{
+	return (struct allocation *)(uintptr_t)handle;
+}
+
+static void *at(CUdeviceptr address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+static CUresult allocation_create(int fd, size_t bytes, CUmemGenericAllocationHandle *out)
+{
+	struct allocation *allocation = malloc(sizeof(*allocation));
+
+	if (!allocation)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*allocation = (struct allocation){fd, bytes};
+	*out = (CUmemGenericAllocationHandle)(uintptr_t)allocation;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemGetAllocationGranularity(
+	size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
+{
+	(void)option;
+	FAKE_MAY_FAIL("cuMemGetAllocationGranularity");
+	if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+		return CUDA_ERROR_INVALID_VALUE;
+	*granularity = 65536; /* below the least that the device makes of it */
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+	const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	static const char dirt[64] = "what someone else has left behind";
+	int fd;
+
+	(void)flags;
+	FAKE_MAY_FAIL("cuMemCreate");
+	if (!size || size % GRANULARITY ||
+		prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return CUDA_ERROR_INVALID_VALUE;
+	fd = memfd_create("fake-cuda", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)size) < 0 || pwrite(fd, dirt, sizeof(dirt), 0) < 0)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return allocation_create(fd, size, handle);
+}
+
+CUresult fake_cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+	free(allocation_of(handle));
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
+	CUmemAllocationHandleType type, unsigned long long flags)
+{
+	uint64_t number = (uint64_t)getpid() << 20 | (uint64_t)allocation_of(handle)->fd;
+	int fd = eventfd(0, EFD_NONBLOCK);
+
+	(void)type, (void)flags;
+	FAKE_MAY_FAIL("cuMemExportToShareableHandle");
+	if (fd < 0 || write(fd, &number, sizeof(number)) != (ssize_t)sizeof(number))
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	*(int *)shareable = fd;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemImportFromShareableHandle(
+	CUmemGenericAllocationHandle *handle, void *shareable, CUmemAllocationHandleType type)
+{
+	int fd = (int)(intptr_t)shareable, tries = 1000, memory;
+	uint64_t number = 0;
+	char path[64];
+	struct stat stat;
+
+	(void)type;
+	FAKE_MAY_FAIL("cuMemImportFromShareableHandle");
+	/* Somebody else may have it in hand for a moment. */
+	while (read(fd, &number, sizeof(number)) != (ssize_t)sizeof(number) && tries--)
+		usleep(1000);
+	if (!number || write(fd, &number, sizeof(number)) != (ssize_t)sizeof(number))
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)(number >> 20), (int)(number & 0xfffff));
+	memory = open(path, O_RDWR | O_CLOEXEC);
+	if (memory < 0 || fstat(memory, &stat) < 0)
+		return CUDA_ERROR_INVALID_HANDLE;
+	return allocation_create(memory, (size_t)stat.st_size, handle);
+}
+
+CUresult fake_cuMemAddressReserve(
+	CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags)
+{
+	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	size_t wide = hint ? size : size + GRANULARITY;
+	uintptr_t start, base;
+	void *got;
+
+	(void)flags, (void)alignment;
+	FAKE_MAY_FAIL("cuMemAddressReserve");
+	got = mmap(at(hint), wide, PROT_NONE, how, -1, 0);
+	if (got == MAP_FAILED)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	start = (uintptr_t)got;
+	base = hint ? start : (start + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+	if (base > start)
+		munmap(got, base - start);
+	if (start + wide > base + size)
+		munmap((void *)(base + size), start + wide - (base + size));
+	*out = base;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemAddressFree(CUdeviceptr address, size_t size)
+{
+	return munmap(at(address), size) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuMemMap(CUdeviceptr address, size_t size, size_t offset,
+	CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	struct allocation *allocation = allocation_of(handle);
+
+	(void)flags;
+	FAKE_MAY_FAIL("cuMemMap");
+	if (offset || size != allocation->bytes ||
+		mmap(at(address), size, PROT_NONE, MAP_SHARED | MAP_FIXED, allocation->fd, 0) == MAP_FAILED)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemUnmap(CUdeviceptr address, size_t size)
+{
+	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+	return mmap(at(address), size, PROT_NONE, how, -1, 0) == MAP_FAILED ? CUDA_ERROR_INVALID_VALUE
+																		: CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemSetAccess(
+	CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count)
+{
+	FAKE_MAY_FAIL("cuMemSetAccess");
+	for (size_t i = 0; i < count; i++)
+		if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+			access[i].location.id >= fake_number("FAKE_CUDA_DEVICES", 2) ||
+			access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+			return CUDA_ERROR_INVALID_DEVICE;
+	return mprotect(at(address), size, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
+																	: CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	FAKE_MAY_FAIL("cuMemcpyHtoDAsync");
+	memcpy(at(to), from, bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	FAKE_MAY_FAIL("cuMemcpyDtoHAsync");
+	memcpy(to, at(from), bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	FAKE_MAY_FAIL("cuMemcpyDtoDAsync");
+	memmove(at(to), at(from), bytes);
+	return CUDA_SUCCESS;
+}
+
+/* Whole segments of zeros are given back to the system, which keeps the tests small. */
+CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
+{
+	(void)stream;
+	FAKE_MAY_FAIL("cuMemsetD8Async");
+	if (value || to % GRANULARITY || bytes % GRANULARITY ||
+		madvise(at(to), bytes, MADV_REMOVE) != 0)
+		memset(at(to), value, bytes);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake driver's kernels and streams. */
+#include "tests/device/fake_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/deadline.h"
+#include "runtime/device/device.h"
+#include "tests/device/device_kernels.h"
+
+struct stream {
+	int64_t busy_until_ns;
+};
+
+static struct stream *stream_of(CUstream stream)
+{
+	return (struct stream *)(uintptr_t)stream;
+}
+
+/* A kernel and its function are the table's entry. */
+static const struct tf_host_kernel *kernel_of(const void *handle)
+{
+	return handle;
+}
+
+CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options,
+	void **values, unsigned count, CUlibraryOption *library_options, void **library_values,
+	unsigned library_count)
+{
+	(void)options, (void)values, (void)library_options, (void)library_values;
+	FAKE_MAY_FAIL("cuLibraryLoadData");
+	if (!code || count || library_count)
+		return CUDA_ERROR_INVALID_VALUE;
+	*library = (CUlibrary)(uintptr_t)0x2000;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuLibraryUnload(CUlibrary library)
+{
+	return library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+	size_t count;
+	const struct tf_host_kernel *kernels = test_kernels(&count);
+
+	FAKE_MAY_FAIL("cuLibraryGetKernel");
+	if (!library)
+		return CUDA_ERROR_INVALID_HANDLE;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(kernels[i].name, name) == 0) {
+			*kernel = (CUkernel)(uintptr_t)&kernels[i];
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+	FAKE_MAY_FAIL("cuKernelGetFunction");
+	*function = (CUfunction)(uintptr_t)kernel;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *off, size_t *size)
+{
+	FAKE_MAY_FAIL("cuKernelGetParamInfo");
+	if (index)
+		return CUDA_ERROR_INVALID_VALUE;
+	*off = 0;
+	*size = kernel_of(kernel)->args_bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuKernelGetAttribute(
+	int *out, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+{
+	(void)kernel, (void)device;
+	if (attribute != CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = 1024;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuKernelSetAttribute(
+	CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+{
+	(void)kernel, (void)device;
+	return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value <= 232448 - 1024
+		? CUDA_SUCCESS
+		: CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuFuncLoad(CUfunction function)
+{
+	FAKE_MAY_FAIL("cuFuncLoad");
+	return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+size_t fake_args_bytes(CUfunction function)
+{
+	return kernel_of(function)->args_bytes;
+}
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags)
+{
+	FAKE_MAY_FAIL("cuStreamCreate");
+	if (flags != CU_STREAM_NON_BLOCKING)
+		return CUDA_ERROR_INVALID_VALUE;
+	*stream = (CUstream)calloc(1, sizeof(struct stream));
+	return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_cuStreamDestroy(CUstream stream)
+{
+	free(stream_of(stream));
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuStreamQuery(CUstream stream)
+{
+	FAKE_MAY_FAIL("cuStreamQuery");
+	return tf_now_ns() < __atomic_load_n(&stream_of(stream)->busy_until_ns, __ATOMIC_SEQ_CST)
+		? CUDA_ERROR_NOT_READY
+		: CUDA_SUCCESS;
+}
+
+CUresult fake_run(CUfunction function, const void *args, CUstream stream)
+{
+	const struct tf_host_kernel *kernel = kernel_of(function);
+	struct tf_launch_call call = {
+		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args, .args_bytes = kernel->args_bytes};
+
+	while (fake_cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+		usleep(100);
+	if (strcmp(kernel->name, "test_until") == 0)
+		__atomic_store_n(&stream_of(stream)->busy_until_ns,
+			tf_now_ns() + ((const struct test_until_args *)args)->lasts_ns, __ATOMIC_SEQ_CST);
+	else
+		kernel->fn(&call);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuLaunchKernelEx(
+	const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
+{
+	FAKE_MAY_FAIL("cuLaunchKernelEx");
+	if (extra || !config->gridDimX || !config->blockDimX || (config->numAttrs && !config->attrs))
+		return CUDA_ERROR_INVALID_VALUE;
+	return fake_run(function, params[0], config->hStream);
+}
