@@ -20,6 +20,7 @@
 #include "prepare/export/job_watch.h"
 #include "prepare/export/package_check.h"
 #include "prepare/export/topology_choice.h"
+#include "runtime/device/builtin_module.h"
 
 #define WORKLOAD_DEFAULT "decode-window"
 /* All phases of a job are bounded one by one; this bounds their sum. */
@@ -45,6 +46,7 @@ static enum tf_status load_inputs(const struct tf_export_options *options, struc
 		TF_TRY(tf_workload_restrict(&inputs->workload, options->capacities, err));
 	TF_TRY(tf_topology_choose(options->device, options->topology, options->world, result->device,
 		sizeof(result->device), result->topology, sizeof(result->topology), err));
+	TF_TRY(tf_device_count(result->device, &result->device_count, err));
 	if (options->ladder)
 		return tf_ladder_load_file(options->ladder, &inputs->ladder, err);
 	return tf_ladder_builtin(result->topology, &inputs->ladder, err);
@@ -74,6 +76,7 @@ static enum tf_status run_ranks(const struct tf_export_options *options,
 		.workload = &inputs->workload,
 		.ladder = &inputs->ladder,
 		.device = result->device,
+		.device_count = result->device_count,
 		.timeout_ns = options->timeout_ns,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
 	};
@@ -127,6 +130,27 @@ static enum tf_status choose_path(const struct tf_export_options *options,
 	return TF_OK;
 }
 
+/* The images of the program's modules, as this build has them. */
+static enum tf_status add_modules(
+	const struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
+{
+	const struct tf_program *program = &result->program;
+
+	for (uint32_t i = 0; i < program->module_count; i++) {
+		const struct tf_module *module = &program->modules[i];
+		struct tf_device_properties properties = {.compute_capability = module->compute_capability};
+		struct tf_builtin_module builtin;
+
+		if (module->member == TF_PROGRAM_NONE)
+			continue;
+		memcpy(properties.kind, result->device, sizeof(properties.kind));
+		TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
+		TF_TRY(tf_package_writer_add(
+			writer, program->members[module->member].name, builtin.bytes, builtin.size, err));
+	}
+	return TF_OK;
+}
+
 static enum tf_status write_and_check(const struct tf_export_options *options,
 	struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
 {
@@ -134,6 +158,7 @@ static enum tf_status write_and_check(const struct tf_export_options *options,
 
 	TF_TRY(tf_package_writer_add(
 		writer, "catalog.sqlite", result->catalog.data, result->catalog.size, err));
+	TF_TRY(add_modules(result, writer, err));
 	TF_TRY(tf_package_writer_seal(writer, err));
 	result->write_ns = tf_now_ns() - begin;
 	begin = tf_now_ns();

@@ -33,6 +33,7 @@ struct tf_export_result {
 	struct tf_bytes catalog;
 	struct tf_job_done job;
 	char device[16], topology[32];
+	uint32_t device_count;
 	int64_t tune_ns; /* the ranks' whole job, with their start and end */
 	int64_t write_ns, check_ns, publish_ns, total_ns;
 	char *path; /* export only */

@@ -51,7 +51,8 @@ static enum tf_status open_device(
 {
 	tf_collective_register_host();
 	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));
-	TF_TRY(job->rank.ops->open(0, &job->rank.device, err));
+	TF_TRY(job->rank.ops->open(
+		tf_link_rank(job->link) % job->asked->device_count, &job->rank.device, err));
 	job->rank.ops->properties(job->rank.device, properties);
 	return TF_OK;
 }

@@ -8,6 +8,7 @@
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
+#include "runtime/device/builtin_module.h"
 
 static int64_t bound(const struct tf_bench_rank *rank)
 {
@@ -16,9 +17,16 @@ static int64_t bound(const struct tf_bench_rank *rank)
 
 static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *err)
 {
+	struct tf_device_properties properties;
+	struct tf_builtin_module builtin;
+	struct tf_module_image image;
+
+	rank->ops->properties(rank->device, &properties);
 	TF_TRY(rank->ops->stream_create(rank->device, &rank->stream, err));
-	TF_TRY(
-		tf_rebuild_modules_load(rank->program, rank->ops, rank->device, NULL, &rank->modules, err));
+	TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
+	image = (struct tf_module_image){builtin.bytes, builtin.size};
+	TF_TRY(tf_rebuild_modules_load(
+		rank->program, rank->ops, rank->device, &image, &rank->modules, err));
 	rank->target = (struct tf_rebuild_target){
 		.ops = rank->ops,
 		.device = rank->device,

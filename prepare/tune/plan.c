@@ -15,6 +15,7 @@
 #include "runtime/collective/startup.h"
 #include "runtime/collective/startup_host.h"
 #include "runtime/collective/wait.h"
+#include "runtime/device/builtin_module.h"
 #include "runtime/session/machine_identity.h"
 
 /* What a ladder asks of the links. */
@@ -196,6 +197,38 @@ static enum tf_status add_kernel(struct tf_program *program, const char *name, u
 }
 
 /*
+ * The build's kernels for this device, and the member that carries their image where they have
+ * one.
+ */
+static enum tf_status plan_module(
+	struct tf_program *program, const struct tf_device_properties *properties, struct tf_error *err)
+{
+	struct tf_builtin_module builtin;
+	struct tf_module *module;
+
+	TF_TRY(tf_builtin_module_for(properties, &builtin, err));
+	program->modules = tf_calloc(1, sizeof(program->modules[0]));
+	program->members = tf_calloc(1, sizeof(program->members[0]));
+	if (!program->modules || !program->members)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the kernels");
+	module = &program->modules[0];
+	program->module_count = 1;
+	module->kind = builtin.bytes ? TF_MODULE_CUBIN : TF_MODULE_HOST;
+	module->compute_capability = builtin.compute_capability;
+	module->member = builtin.bytes ? 0 : TF_PROGRAM_NONE;
+	memcpy(module->name, builtin.name, sizeof(module->name));
+	memcpy(module->digest, builtin.digest, sizeof(module->digest));
+	if (!builtin.bytes)
+		return TF_OK;
+	program->member_count = 1;
+	snprintf(program->members[0].name, sizeof(program->members[0].name), "modules/%s.cubin",
+		builtin.name);
+	program->members[0].bytes = builtin.size;
+	memcpy(program->members[0].digest, builtin.digest, sizeof(builtin.digest));
+	return TF_OK;
+}
+
+/*
  * One module, and the kernels that any candidate or the startup graph launches, each naming its
  * argument words.
  */
@@ -206,15 +239,10 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 	const struct tf_kernel_word *collective_words = tf_collective_words(&collective_count);
 	const struct tf_kernel_word *startup_words = tf_startup_words(&startup_count);
 
-	program->modules = tf_calloc(1, sizeof(program->modules[0]));
 	program->kernel_words =
 		tf_calloc(collective_count + startup_count, sizeof(program->kernel_words[0]));
-	if (!program->modules || !program->kernel_words)
+	if (!program->kernel_words)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the kernels");
-	program->module_count = 1;
-	snprintf(program->modules[0].name, TF_NAME_BYTES, "host");
-	program->modules[0].member = TF_PROGRAM_NONE;
-	tf_host_module_digest(program->modules[0].digest);
 	memcpy(program->kernel_words, collective_words, collective_count * sizeof(collective_words[0]));
 	memcpy(program->kernel_words + collective_count, startup_words,
 		startup_count * sizeof(startup_words[0]));
@@ -254,6 +282,7 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	for (uint32_t g = 0; g < program->group_count; g++)
 		TF_TRY(add_candidates(program, g, ladder, properties, err));
 	TF_TRY(plan_buffers(program, err));
+	TF_TRY(plan_module(program, properties, err));
 	TF_TRY(plan_kernels(program, err));
 	plan_segment(&program->layout, properties->granularity_bytes);
 	TF_TRY(tf_identity_describe(program, properties, world, err));

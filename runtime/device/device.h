@@ -186,8 +186,8 @@ struct tf_device_ops {
 
 	/*
 	 * A FIFO of operations. Host: operations run on the thread that waits (stream_wait), in
-	 * order; nothing runs before. CUDA: they run from now on. Argument bytes are copied; graphs are borrowed until the wait
-	 * has ended.
+	 * order; nothing runs before. CUDA: they run from now on. Argument bytes are copied; graphs
+	 * are borrowed until the wait has ended.
 	 * TF_E_USAGE: an operation that cannot run (argument bytes of another size, an empty grid,
 	 * NULL).
 	 * TF_E_LIMIT: too many operations without a wait.
@@ -235,6 +235,14 @@ struct tf_device_ops {
  */
 TF_WARN_UNUSED enum tf_status tf_device_ops_find(
 	const char *kind, const struct tf_device_ops **out, struct tf_error *err);
+
+/*
+ * How many devices of a kind this process may use: 1 for "host". Devices are counted in a child
+ * process, so that the caller may fork ranks afterwards. TF_E_UNAVAILABLE: none, and why. Rank r
+ * of a host takes device r modulo this.
+ */
+TF_WARN_UNUSED enum tf_status tf_device_count(
+	const char *kind, uint32_t *out_count, struct tf_error *err);
 
 /*
  * What "auto" means here: CUDA where it is found with at least one device, else the host. Always

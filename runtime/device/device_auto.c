@@ -35,3 +35,18 @@ void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_
 	if (why && why_bytes)
 		snprintf(why, why_bytes, "%s", err.text);
 }
+
+enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
+{
+	const struct tf_device_ops *ops;
+	struct tf_cuda_probe probe;
+
+	TF_TRY(tf_device_ops_find(kind, &ops, err));
+	if (ops == &tf_host_device_ops) {
+		*out_count = 1;
+		return TF_OK;
+	}
+	TF_TRY(tf_cuda_probe_apart(&probe, err));
+	*out_count = probe.device_count;
+	return TF_OK;
+}

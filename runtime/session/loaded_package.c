@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "catalog/catalog_read.h"
 #include "packages/container_read.h"
 
@@ -93,6 +94,29 @@ static enum tf_status read_catalog(struct tf_loaded_package *loaded,
 	return status;
 }
 
+static enum tf_status read_images(
+	struct tf_loaded_package *loaded, const struct tf_package *package, struct tf_error *err)
+{
+	const struct tf_program *program = &loaded->program;
+
+	loaded->images = tf_calloc(program->module_count, sizeof(loaded->images[0]));
+	if (!loaded->images)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u modules", program->module_count);
+	for (uint32_t i = 0; i < program->module_count; i++) {
+		const struct tf_member *member;
+		size_t index;
+
+		if (program->modules[i].member == TF_PROGRAM_NONE)
+			continue;
+		member = &program->members[program->modules[i].member];
+		TF_TRY(tf_package_find(package, member->name, &index, err));
+		TF_TRY(tf_package_read_member(package, index, &loaded->images[i], err));
+		TF_TRY(tf_package_check_bytes(
+			package, index, loaded->images[i].data, loaded->images[i].size, member->digest, err));
+	}
+	return TF_OK;
+}
+
 enum tf_status tf_loaded_package_open(const char *path, unsigned parts, int strict,
 	struct tf_loaded_package *out, struct tf_error *err)
 {
@@ -109,6 +133,8 @@ enum tf_status tf_loaded_package_open(const char *path, unsigned parts, int stri
 		status = read_catalog(&loaded, package, parts, err);
 	if (status == TF_OK)
 		status = check_members(&loaded, package, strict, err);
+	if (status == TF_OK)
+		status = read_images(&loaded, package, err);
 	tf_package_close(package);
 	if (status != TF_OK) {
 		tf_error_prefix(err, "cannot load '%s'", path);
@@ -121,6 +147,9 @@ enum tf_status tf_loaded_package_open(const char *path, unsigned parts, int stri
 
 void tf_loaded_package_fini(struct tf_loaded_package *package)
 {
+	for (uint32_t i = 0; package->images && i < package->program.module_count; i++)
+		tf_bytes_fini(&package->images[i]);
+	tf_free(package->images);
 	tf_program_fini(&package->program);
 	memset(package, 0, sizeof(*package));
 }

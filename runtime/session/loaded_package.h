@@ -16,6 +16,8 @@ struct tf_loaded_package {
 	struct tf_program program;
 	uint8_t digest[TF_DIGEST_BYTES]; /* SHA-256 of the file */
 	uint64_t file_bytes;
+	struct tf_bytes
+		*images; /* (program.module_count): what carries each module; empty for the host's */
 	uint32_t idle_members; /* members that nothing of this load refers to */
 	char idle_text[256];   /* "'a', 'b'", cut */
 };

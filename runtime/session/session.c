@@ -70,7 +70,9 @@ static enum tf_status open_device(
 	if (!kind)
 		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
 	TF_TRY(tf_device_ops_find(kind, &session->ops, err));
-	TF_TRY(session->ops->open(options->device_ordinal, &session->device, err));
+	TF_TRY(session->ops->open(
+		options->device_count ? session->rank % options->device_count : options->device_ordinal,
+		&session->device, err));
 	session->ops->properties(session->device, &session->properties);
 	return session->ops->stream_create(session->device, &session->stream, err);
 }
@@ -133,6 +135,23 @@ static enum tf_status phase_peers(struct tf_session *session,
 	return TF_OK;
 }
 
+static enum tf_status load_modules(struct tf_session *session, struct tf_error *err)
+{
+	const struct tf_loaded_package *package = &session->package;
+	struct tf_module_image *images = tf_calloc(package->program.module_count, sizeof(images[0]));
+	enum tf_status status;
+
+	if (!images)
+		return TF_FAIL(
+			err, TF_E_NO_MEMORY, "no memory for %u modules", package->program.module_count);
+	for (uint32_t i = 0; i < package->program.module_count; i++)
+		images[i] = (struct tf_module_image){package->images[i].data, package->images[i].size};
+	status = tf_rebuild_modules_load(
+		&package->program, session->ops, session->device, images, &session->modules, err);
+	tf_free(images);
+	return status;
+}
+
 static enum tf_status build_graphs(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
@@ -143,8 +162,7 @@ static enum tf_status build_graphs(
 		.window = tf_rank_window_view(&session->window),
 	};
 
-	TF_TRY(tf_rebuild_modules_load(
-		program, session->ops, session->device, NULL, &session->modules, err));
+	TF_TRY(load_modules(session, err));
 	target.kernels = session->modules.kernels;
 	session->execs = tf_calloc(program->graph_count, sizeof(session->execs[0]));
 	if (!session->execs)

@@ -32,6 +32,7 @@ struct tf_session_options {
 		*loaded;        /* instead of reading `path`; borrowed, outlives the session */
 	const char *device; /* "auto", "host", "cuda"; NULL = auto */
 	uint32_t device_ordinal;
+	uint32_t device_count; /* not 0: rank r takes device r modulo this instead */
 	int64_t timeout_ns;    /* 0: default */
 	uint32_t capacity_max; /* 0: all */
 	/* which window base to try first: the check before publishing takes another one than tuning */

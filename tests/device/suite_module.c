@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The test kernels as a module: the host's own, or the image that the build made of the .cu file. */
+/* The test kernels as a module: the host's own, or the image made of the .cu file. */
 #include "tests/device/device_suite.h"
 
 #include <sodium.h>

@@ -77,8 +77,8 @@ TF_FN void tf_bulk_stage(
 
 /* The same range to all: read once. */
 template <class K, int W>
-TF_FN void tf_bulk_stage_all(const tf_collective_args &args, const tf_call &c, uint32_t slot,
-	uint32_t begin, uint32_t end)
+TF_FN void tf_bulk_stage_all(
+	const tf_collective_args &args, const tf_call &c, uint32_t slot, uint32_t begin, uint32_t end)
 {
 	const uint32_t step = blockDim.x;
 
@@ -157,8 +157,7 @@ TF_FN bool tf_bulk_wait(const tf_collective_args &args, const tf_call &c, uint32
 
 	if (threadIdx.x >= 1 && threadIdx.x < c.world &&
 		tf_bulk_has<K>(c, begin, end, of_source ? source : c.rank))
-		bad = !tf_wait_flag(
-			c.blame, &tf_flags_at(args, 0)->arrive[source][c.cta], epoch, source);
+		bad = !tf_wait_flag(c.blame, &tf_flags_at(args, 0)->arrive[source][c.cta], epoch, source);
 	return !__syncthreads_or(bad);
 }
 
@@ -196,7 +195,8 @@ TF_FN void tf_bulk_sum(const tf_collective_args &args, const tf_call &c, tf_sour
 			tf_write<4, K::whole>(output + off, bytes - off, sum);
 			tf_each<K::whole, 1, W>([&](uint32_t k) {
 				if (forward && k < c.world)
-					tf_write<4, K::whole>((uint8_t *)args.control[k] + place + off, bytes - off, sum);
+					tf_write<4, K::whole>(
+						(uint8_t *)args.control[k] + place + off, bytes - off, sum);
 			});
 		});
 	}
@@ -253,8 +253,8 @@ template <class K, int W>
 TF_FN void tf_bulk_consume(
 	const tf_collective_args &args, const tf_call &c, uint32_t begin, uint32_t mine)
 {
-	const tf_sources staged = {tf_slot_at(args, 0, c.epoch[0] & 1, 0),
-		(int64_t)args.lane_source_bytes};
+	const tf_sources staged = {
+		tf_slot_at(args, 0, c.epoch[0] & 1, 0), (int64_t)args.lane_source_bytes};
 	const int64_t bytes = tf_range_bytes<K>(c, c.rank);
 	uint8_t *output = (uint8_t *)args.output;
 

@@ -15,7 +15,7 @@
 #include "runtime/collective/cuda/startup_kernels.cuh"
 #include "runtime/collective/cuda/word_writers.cuh"
 
-#define TF_KERNEL extern "C" __global__ void __launch_bounds__(1024)
+#define TF_KERNEL extern "C" __global__ void __launch_bounds__(1024, 1)
 
 /*
  * Sources are unrolled: one body for 2, for 3 to 4 and for 5 to 8 ranks, and one for operands that

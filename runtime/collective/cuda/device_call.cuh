@@ -37,14 +37,14 @@
 #include "runtime/collective/flags.h"
 
 #define TF_CALL_BYTES_MAX (UINT64_C(1) << 34) /* of a rank's input: unit numbers fit 32 bits */
-#define TF_LL_WRAP_EPOCH  0xfffffffeu        /* from here on ll zeroes slots (writer_ll.c) */
+#define TF_LL_WRAP_EPOCH  0xfffffffeu         /* from here on ll zeroes slots (writer_ll.c) */
 
 /* What a kernel is, known when it is compiled. */
 template <uint32_t OP, uint32_t ALGORITHM, uint32_t WRITER, bool WHOLE> struct tf_kind {
 	static constexpr uint32_t op = OP, algorithm = ALGORITHM, writer = WRITER;
-	static constexpr uint32_t family = WRITER == TF_WRITER_LL		  ? TF_FAMILY_LL
-									   : WRITER == TF_WRITER_SENTINEL ? TF_FAMILY_SENTINEL
-																	  : TF_FAMILY_FLAG;
+	static constexpr uint32_t family = WRITER == TF_WRITER_LL ? TF_FAMILY_LL
+		: WRITER == TF_WRITER_SENTINEL                        ? TF_FAMILY_SENTINEL
+															  : TF_FAMILY_FLAG;
 	static constexpr bool two_shot = ALGORITHM == TF_ALGORITHM_TWO_SHOT;
 	static constexpr bool gathers = OP == TF_OP_ALL_GATHER;
 	static constexpr bool shards = two_shot || OP == TF_OP_REDUCE_SCATTER;
@@ -139,8 +139,9 @@ TF_FN uint8_t *tf_slot_at(
 template <class K> TF_FN bool tf_arguments_good(const tf_collective_args &args, const tf_call &c)
 {
 	const int64_t range = K::shards ? c.shard : c.bytes;
-	const int64_t out =
-		K::op == TF_OP_REDUCE_SCATTER ? c.shard : K::gathers ? c.world * c.bytes : c.bytes;
+	const int64_t out = K::op == TF_OP_REDUCE_SCATTER ? c.shard
+		: K::gathers                                  ? c.world * c.bytes
+													  : c.bytes;
 	const int64_t lane = K::writer == TF_WRITER_LL ? (range + 7) / 8 * 16 : (range + 15) / 16 * 16;
 	const uint64_t from = (uint64_t)args.input, to = (uint64_t)args.output;
 
@@ -161,7 +162,7 @@ TF_FN bool tf_call_whole(const tf_collective_args &args, uint32_t unit_bytes, bo
 	const uint32_t all = unit_bytes * args.world;
 
 	return ((places | bytes) & (unit_bytes - 1)) == 0 &&
-		   (!shards || (bytes >> 32 ? bytes % all : (uint32_t)bytes % all) == 0);
+		(!shards || (bytes >> 32 ? bytes % all : (uint32_t)bytes % all) == 0);
 }
 
 template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)

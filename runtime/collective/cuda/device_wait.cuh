@@ -70,8 +70,8 @@ TF_FN bool tf_spin_on(tf_spin &spin, const tf_blame &blame, uint32_t epoch, uint
 		spin.start = now;
 	if (!raised && now - spin.start <= limit)
 		return true;
-	tf_fault_raise(blame, epoch, raised ? TF_FAULT_ABORTED : TF_FAULT_TIMEOUT,
-		raised ? raised - 1 : peer);
+	tf_fault_raise(
+		blame, epoch, raised ? TF_FAULT_ABORTED : TF_FAULT_TIMEOUT, raised ? raised - 1 : peer);
 	return false;
 }
 
@@ -81,8 +81,7 @@ TF_FN bool tf_flag_at(const uint32_t *flag, uint32_t epoch)
 }
 
 /* Waits until the flag holds the epoch (acquire). False: a fault, recorded. */
-TF_FN bool tf_wait_flag(
-	const tf_blame &blame, const uint32_t *flag, uint32_t epoch, uint32_t peer)
+TF_FN bool tf_wait_flag(const tf_blame &blame, const uint32_t *flag, uint32_t epoch, uint32_t peer)
 {
 	tf_spin spin = {};
 

@@ -85,8 +85,8 @@ TF_FN tf_vec<4> tf_load_line(const uint8_t *from)
 TF_FN void tf_store_line(uint8_t *to, const tf_vec<4> &v)
 {
 	asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.w[0]),
-		"r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
-		: "memory");
+				 "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
+				 : "memory");
 }
 
 /* A line of two 8-byte words, each stored and seen whole. */

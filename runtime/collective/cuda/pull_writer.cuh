@@ -26,7 +26,7 @@
 TF_FN const uint8_t *tf_pull_input(const tf_collective_args &args, const tf_call &c, uint32_t rank)
 {
 	return (const uint8_t *)args.control[tf_distance(c, rank)] +
-		   ((const uint8_t *)args.input - (const uint8_t *)args.control[0]);
+		((const uint8_t *)args.input - (const uint8_t *)args.control[0]);
 }
 
 /* As tf_bulk_sum, from the ranks' inputs at `off`. */
@@ -34,12 +34,12 @@ template <class K, int W>
 TF_FN void tf_pull_sum(
 	const tf_collective_args &args, const tf_call &c, uint32_t begin, uint32_t end)
 {
-	constexpr int depth = K::whole ? tf_depth<W>::value : 1;
+	constexpr int depth = !K::whole ? 1 : W == 2 ? 3 : tf_depth<W>::value;
 	const uint32_t step = blockDim.x;
 	const int64_t shard = K::shards ? tf_shard_off(c, c.rank) : 0;
 	const int64_t bytes = tf_range_bytes<K>(c, c.rank);
-	const int64_t place = (const uint8_t *)args.output - (const uint8_t *)args.control[0] +
-						  (K::two_shot ? shard : 0);
+	const int64_t place =
+		(const uint8_t *)args.output - (const uint8_t *)args.control[0] + (K::two_shot ? shard : 0);
 
 	for (uint32_t i = begin + threadIdx.x; i < end; i += depth * step) {
 		tf_vec<4> v[depth][W];
@@ -49,7 +49,8 @@ TF_FN void tf_pull_sum(
 
 			tf_each<K::whole, 0, W>([&](uint32_t s) {
 				if (i + u * step < end && s < c.world)
-					v[u][s] = tf_read<4, K::whole>(tf_pull_input(args, c, s) + shard + off, bytes - off);
+					v[u][s] =
+						tf_read<4, K::whole>(tf_pull_input(args, c, s) + shard + off, bytes - off);
 			});
 		});
 		tf_each<K::whole, 0, depth>([&](uint32_t u) {
@@ -61,7 +62,8 @@ TF_FN void tf_pull_sum(
 
 			tf_each<K::whole, 0, W>([&](uint32_t k) {
 				if (k == 0 || (K::two_shot && k < c.world))
-					tf_write<4, K::whole>((uint8_t *)args.control[k] + place + off, bytes - off, sum);
+					tf_write<4, K::whole>(
+						(uint8_t *)args.control[k] + place + off, bytes - off, sum);
 			});
 		});
 	}
@@ -78,8 +80,7 @@ template <class K> TF_FN bool tf_pull_exit(const tf_collective_args &args, const
 
 		tf_fence_sys();
 		tf_store_release(&tf_flags_at(args, k)->exit[c.rank].epoch, c.epoch[0]);
-		bad = !tf_wait_flag(
-			c.blame, &tf_flags_at(args, 0)->exit[source].epoch, c.epoch[0], source);
+		bad = !tf_wait_flag(c.blame, &tf_flags_at(args, 0)->exit[source].epoch, c.epoch[0], source);
 	}
 	return !__syncthreads_or(bad);
 }
@@ -98,8 +99,8 @@ template <class K, int W> TF_FN void tf_pull_run(const tf_collective_args &args)
 	if (k >= 1 && k < c.world) {
 		if (c.cta == 0)
 			tf_store_release(&tf_flags_at(args, k)->entry[c.rank].epoch, c.epoch[0]);
-		bad = !tf_wait_flag(
-			c.blame, &tf_flags_at(args, 0)->entry[source].epoch, c.epoch[0], source);
+		bad =
+			!tf_wait_flag(c.blame, &tf_flags_at(args, 0)->entry[source].epoch, c.epoch[0], source);
 	}
 	if (__syncthreads_or(bad))
 		return;
@@ -109,8 +110,8 @@ template <class K, int W> TF_FN void tf_pull_run(const tf_collective_args &args)
 		for (uint32_t d = 0; d < c.world; d++) {
 			uint32_t s = tf_rank_at(c, d);
 
-			tf_bulk_copy<K>((uint8_t *)args.output + s * c.bytes, tf_pull_input(args, c, s), c.bytes,
-				begin, end);
+			tf_bulk_copy<K>((uint8_t *)args.output + s * c.bytes, tf_pull_input(args, c, s),
+				c.bytes, begin, end);
 		}
 	}
 	__syncthreads();

@@ -48,8 +48,8 @@ template <class K> TF_FN tf_chunks tf_chunks_of(const tf_collective_args &args, 
 }
 
 /* Units [begin, end) of a chunk of a range of `bytes`; whether there are any. */
-TF_FN bool tf_chunk_span(const tf_chunks &chunks, int64_t bytes, uint32_t chunk,
-	uint32_t *out_begin, uint32_t *out_end)
+TF_FN bool tf_chunk_span(
+	const tf_chunks &chunks, int64_t bytes, uint32_t chunk, uint32_t *out_begin, uint32_t *out_end)
 {
 	uint32_t units = tf_units(bytes, TF_BULK_UNIT);
 
@@ -73,8 +73,7 @@ TF_FN uint32_t tf_queue_next(uint32_t *counter)
 }
 
 template <class K>
-TF_FN void tf_queued_send(
-	const tf_collective_args &args, const tf_call &c, const tf_chunks &chunks)
+TF_FN void tf_queued_send(const tf_collective_args &args, const tf_call &c, const tf_chunks &chunks)
 {
 	const uint32_t peers = c.world - 1, entries = chunks.count * peers;
 
@@ -95,11 +94,11 @@ TF_FN void tf_queued_send(
 }
 
 template <class K, int W>
-TF_FN void tf_queued_consume(const tf_collective_args &args, const tf_call &c, uint32_t begin,
-	uint32_t end, uint32_t chunk)
+TF_FN void tf_queued_consume(
+	const tf_collective_args &args, const tf_call &c, uint32_t begin, uint32_t end, uint32_t chunk)
 {
-	const tf_sources staged = {tf_slot_at(args, 0, c.epoch[0] & 1, 0),
-		(int64_t)args.lane_source_bytes};
+	const tf_sources staged = {
+		tf_slot_at(args, 0, c.epoch[0] & 1, 0), (int64_t)args.lane_source_bytes};
 	const int64_t bytes = tf_range_bytes<K>(c, c.rank);
 	uint8_t *output = (uint8_t *)args.output + (K::two_shot ? tf_shard_off(c, c.rank) : 0);
 
@@ -160,8 +159,8 @@ TF_FN bool tf_queued_settle(
 
 		if (source != c.rank &&
 			tf_chunk_span(chunks, tf_shard_bytes<K>(c, source), chunk, &begin, &end))
-			bad = !tf_wait_flag(c.blame, &flags->chunk[source][TF_CHUNKS_MAX / 2 + chunk],
-				c.epoch[1], source);
+			bad = !tf_wait_flag(
+				c.blame, &flags->chunk[source][TF_CHUNKS_MAX / 2 + chunk], c.epoch[1], source);
 	}
 	return !__syncthreads_or(bad);
 }

@@ -165,7 +165,8 @@ TF_FN tf_statistics tf_statistics_of(const uint64_t *row)
 	return {sorted[TF_PASSES / 2], sorted[TF_ORDER_LOW - 1], sorted[TF_ORDER_HIGH - 1]};
 }
 
-TF_FN bool tf_beats(const uint64_t *challenger, uint64_t fast, const uint64_t *holder, uint64_t slow)
+TF_FN bool tf_beats(
+	const uint64_t *challenger, uint64_t fast, const uint64_t *holder, uint64_t slow)
 {
 	int wins = 0;
 
@@ -191,8 +192,8 @@ TF_FN void tf_mark_survivors(
 			}
 			place += of[j].median < of[i].median || (of[j].median == of[i].median && j < i);
 		}
-		store.mask[group.first_slot + i] = of[i].median != TF_NS_NONE && of[i].low <= best_high &&
-										   place < TF_SURVIVORS_MAX;
+		store.mask[group.first_slot + i] =
+			of[i].median != TF_NS_NONE && of[i].low <= best_high && place < TF_SURVIVORS_MAX;
 	}
 }
 
@@ -210,8 +211,7 @@ TF_FN void tf_pick(const tf_store &store, struct tf_startup_group *group, const 
 
 		for (uint32_t j = 0; j < group->slot_count && !beaten; j++)
 			beaten = j != i && of[j].median != TF_NS_NONE &&
-					 tf_beats(rows + j * TF_PASSES, of[j].median, rows + i * TF_PASSES,
-						 of[i].median);
+				tf_beats(rows + j * TF_PASSES, of[j].median, rows + i * TF_PASSES, of[i].median);
 		if (!beaten)
 			atomicMin(choice, i);
 	}

@@ -102,7 +102,7 @@ struct tf_sentinel_words {
 	static __device__ __forceinline__ bool marks(const tf_vec<4> &v)
 	{
 		return v.w[0] == TF_SENTINEL_WORD || v.w[1] == TF_SENTINEL_WORD ||
-			   v.w[2] == TF_SENTINEL_WORD || v.w[3] == TF_SENTINEL_WORD;
+			v.w[2] == TF_SENTINEL_WORD || v.w[3] == TF_SENTINEL_WORD;
 	}
 	static __device__ __forceinline__ bool arrived(const line &l, uint32_t)
 	{
@@ -196,13 +196,13 @@ TF_FN uint32_t tf_words_trailers(
 	return told;
 }
 
-/* Waits for unit i of every source in `want`; leaves the others' v alone. False: a fault. */
+/* v[s]: unit i of every source in `want`, waited for; of the others `own`. False: a fault. */
 template <class P, class K, int W, bool TRAILER>
 TF_FN bool tf_words_gather(const tf_collective_args &args, const tf_call &c, uint32_t exchange,
-	uint32_t i, uint32_t want, tf_vec<P::words> (&v)[W])
+	uint32_t i, uint32_t want, const tf_vec<P::words> &own, tf_vec<P::words> (&v)[W])
 {
 	uint8_t *at = tf_slot_at(args, 0, P::slot(c, exchange), 0) + (uint64_t)i * P::stride;
-	typename P::line line[W];
+	typename P::line line[W] = {};
 	uint32_t missing = want, told = 0;
 	tf_spin spin = {};
 
@@ -228,10 +228,14 @@ TF_FN bool tf_words_gather(const tf_collective_args &args, const tf_call &c, uin
 		});
 	}
 	tf_each<K::whole, 0, W>([&](uint32_t s) {
-		if (want >> s & 1) {
-			v[s] = P::payload(line[s]);
+		const tf_vec<P::words> payload = P::payload(line[s]);
+		const bool wanted = want >> s & 1;
+
+#pragma unroll
+		for (int j = 0; j < P::words; j++)
+			v[s].w[j] = wanted ? payload.w[j] : own.w[j];
+		if (wanted)
 			P::clear(at + s * args.lane_source_bytes);
-		}
 	});
 	return true;
 }
@@ -258,12 +262,8 @@ TF_FN bool tf_words_sum(const tf_collective_args &args, const tf_call &c, uint32
 	uint8_t *output = (uint8_t *)args.output + (K::two_shot ? tf_shard_off(c, c.rank) : 0);
 	tf_vec<P::words> v[W], sum;
 
-	if (!tf_words_gather<P, K, W, false>(args, c, 0, i, others, v))
+	if (!tf_words_gather<P, K, W, false>(args, c, 0, i, others, own, v))
 		return false;
-	tf_each<K::whole, 0, W>([&](uint32_t s) {
-		if (s == c.rank)
-			v[s] = own;
-	});
 	sum = tf_sum<W, P::words, K::whole>(args.dtype, v, c.world);
 	if (forward)
 		tf_words_forward<P, K, W>(args, c, i, sum);
@@ -277,6 +277,7 @@ TF_FN bool tf_words_copy(
 	const tf_collective_args &args, const tf_call &c, uint32_t exchange, uint32_t i)
 {
 	const int64_t off = (int64_t)i * (4 * P::words);
+	const tf_vec<P::words> none = {};
 	uint32_t want = 0;
 	tf_vec<P::words> v[W];
 
@@ -286,7 +287,8 @@ TF_FN bool tf_words_copy(
 		if (s < c.world && s != c.rank && (K::whole || i < tf_units(bytes, 4 * P::words)))
 			want |= 1u << s;
 	});
-	if (!tf_words_gather<P, K, W, P::trailer && K::gathers>(args, c, exchange, i, want, v))
+	if (!tf_words_gather < P, K, W,
+		P::trailer && K::gathers > (args, c, exchange, i, want, none, v))
 		return false;
 	tf_each<K::whole, 0, W>([&](uint32_t s) {
 		int64_t bytes = tf_range_bytes<K>(c, s);
@@ -311,8 +313,8 @@ TF_FN tf_vec<P::words> tf_words_own(const tf_collective_args &args, const tf_cal
 
 /* At the wrap alone: the second exchange is sent when all CTAs have read the first. */
 template <class P, class K, int W>
-TF_FN bool tf_words_forward_late(const tf_collective_args &args, const tf_call &c, uint32_t first,
-	uint32_t end)
+TF_FN bool tf_words_forward_late(
+	const tf_collective_args &args, const tf_call &c, uint32_t first, uint32_t end)
 {
 	const int64_t bytes = tf_shard_bytes<K>(c, c.rank);
 	const uint8_t *sums = (const uint8_t *)args.output + tf_shard_off(c, c.rank);
@@ -349,8 +351,8 @@ TF_FN void tf_words_run_gather(const tf_collective_args &args, tf_call &c)
 		if (i != begin + threadIdx.x)
 			tf_words_fetch<P, K, W>(args, c, i, out);
 		marked |= tf_words_push<P, K, W>(args, c, i, out);
-		tf_write<P::words, K::whole>((uint8_t *)args.output + c.rank * c.bytes +
-										 (int64_t)i * (4 * P::words),
+		tf_write<P::words, K::whole>(
+			(uint8_t *)args.output + c.rank * c.bytes + (int64_t)i * (4 * P::words),
 			c.bytes - (int64_t)i * (4 * P::words), out.v[0]);
 	}
 	if (P::trailer && __syncthreads_or(marked) && threadIdx.x >= 1 && threadIdx.x < c.world)

@@ -136,7 +136,7 @@ static enum tf_status read_params(const struct tf_cuda_api *api, CUkernel kernel
 	}
 }
 
-/* Lets launches ask for all the shared memory that the device has; asking for less costs nothing. */
+/* Lets launches ask for all the shared memory of the device; the others pay nothing for it. */
 static enum tf_status allow_shared(const struct tf_module_handle *module, CUkernel kernel,
 	struct tf_kernel_handle *handle, struct tf_error *err)
 {
