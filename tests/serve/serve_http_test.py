@@ -218,7 +218,7 @@ def test_full_queue():
 
 def test_drain():
     """A running request is finished, waiting and new ones are refused, the exit code is 0."""
-    running = SERVER.steps_behind(rows=1, count=1000, check="none")
+    running = SERVER.steps_behind(rows=1, count=200, check="every")
     driver.wait_for(lambda: SERVER.state() == "busy", "a running step")
     waiting = SERVER.steps_behind(rows=1)
     driver.wait_for(
@@ -228,7 +228,7 @@ def test_drain():
     check(waiting.answer[0] == 503, waiting.answer)
     check("draining" in waiting.answer[1]["error"]["message"], waiting.answer)
     running.join()
-    check(running.answer[0] == 200 and running.answer[1]["count"] == 1000, running.answer)
+    check(running.answer[0] == 200 and running.answer[1]["count"] == 200, running.answer)
     code, _, err = SERVER.end()
     check(code == 0 and err == "", code, err)
 
