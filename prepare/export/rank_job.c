@@ -46,13 +46,20 @@ static void tell_progress(void *user, const char *what, uint64_t done, uint64_t 
 	(void)!say(job->command_fd, TF_JOB_PROGRESS, &progress, sizeof(progress), NULL);
 }
 
+/* Rank r takes device r modulo the count; a job that counted none runs on the first. */
+static uint32_t ordinal_of(const struct job *job)
+{
+	uint32_t count = job->asked->device_count;
+
+	return count ? tf_link_rank(job->link) % count : 0;
+}
+
 static enum tf_status open_device(
 	struct job *job, struct tf_device_properties *properties, struct tf_error *err)
 {
 	tf_collective_register_host();
 	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));
-	TF_TRY(job->rank.ops->open(
-		tf_link_rank(job->link) % job->asked->device_count, &job->rank.device, err));
+	TF_TRY(job->rank.ops->open(ordinal_of(job), &job->rank.device, err));
 	job->rank.ops->properties(job->rank.device, properties);
 	return TF_OK;
 }

@@ -40,7 +40,7 @@ struct tf_rank_job {
 	const struct tf_workload *workload;
 	const struct tf_ladder *ladder;
 	const char *device;
-	uint32_t device_count; /* rank r takes device r modulo this */
+	uint32_t device_count; /* rank r takes device r modulo this; 0: all take the first */
 	int64_t timeout_ns;
 	int catalog_fd;              /* a memory file; rank 0 writes the catalog's bytes */
 	const char *const *identity; /* further identity rows: key, value, ..., NULL; or NULL */
