@@ -20,6 +20,8 @@ struct tf_capture {
 	struct tf_stream *stream;
 	struct tf_graph graph;
 	uint32_t node_capacity;
+	uint8_t
+		*programmatic; /* (node_capacity): the launch may begin before the node before it ends */
 	struct tf_launch_store store;
 	struct tf_error failed;
 };
@@ -119,19 +121,25 @@ static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_n
 }
 
 static enum tf_status append_node(
-	struct tf_capture *capture, const struct tf_node *node, struct tf_error *err)
+	struct tf_capture *capture, const struct tf_node *node, int programmatic, struct tf_error *err)
 {
 	struct tf_graph *graph = &capture->graph;
 
 	if (graph->node_count == capture->node_capacity) {
 		uint32_t capacity = capture->node_capacity ? 2 * capture->node_capacity : 256;
 		struct tf_node *grown = tf_reallocarray(graph->nodes, capacity, sizeof(graph->nodes[0]));
+		uint8_t *marks;
 
 		if (!grown)
 			return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes", capacity);
 		graph->nodes = grown;
+		marks = tf_reallocarray(capture->programmatic, capacity, 1);
+		if (!marks)
+			return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes", capacity);
+		capture->programmatic = marks;
 		capture->node_capacity = capacity;
 	}
+	capture->programmatic[graph->node_count] = (uint8_t)programmatic;
 	graph->nodes[graph->node_count++] = *node;
 	return TF_OK;
 }
@@ -144,7 +152,8 @@ static enum tf_status tap(void *user, const struct tf_exec_node *from, struct tf
 	enum tf_status status = convert(capture, from, &node, &local);
 
 	if (status == TF_OK)
-		status = append_node(capture, &node, &local);
+		status = append_node(capture, &node,
+			from->kind == TF_NODE_KERNEL && from->launch.flags & TF_LAUNCH_PROGRAMMATIC, &local);
 	if (status == TF_OK)
 		return TF_OK;
 	tf_error_prefix(&local, "node %u", capture->graph.node_count);
@@ -177,15 +186,21 @@ enum tf_status tf_capture_begin(struct tf_program *program, const struct tf_rebu
 	return TF_OK;
 }
 
-/* A stream's order as edges. */
-static enum tf_status chain(struct tf_graph *graph, struct tf_error *err)
+/* A stream's order as edges; a programmatic launch behind a kernel becomes a programmatic edge. */
+static enum tf_status chain(struct tf_capture *capture, struct tf_error *err)
 {
+	struct tf_graph *graph = &capture->graph;
+
 	graph->edge_count = graph->node_count ? graph->node_count - 1 : 0;
 	graph->edges = tf_calloc(graph->edge_count, sizeof(graph->edges[0]));
 	if (!graph->edges)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u edges", graph->edge_count);
-	for (uint32_t i = 0; i < graph->edge_count; i++)
-		graph->edges[i] = (struct tf_edge){.from = i, .to = i + 1};
+	for (uint32_t i = 0; i < graph->edge_count; i++) {
+		int early = capture->programmatic[i + 1] && graph->nodes[i].kind == TF_NODE_KERNEL;
+
+		graph->edges[i] = (struct tf_edge){
+			.from = i, .to = i + 1, .type = (uint8_t)early, .from_port = (uint8_t)early};
+	}
 	return TF_OK;
 }
 
@@ -201,7 +216,7 @@ static enum tf_status append_graph(struct tf_capture *capture, struct tf_error *
 	}
 	if (!capture->graph.node_count)
 		return TF_FAIL(err, TF_E_INVALID, "nothing was captured");
-	TF_TRY(chain(&capture->graph, err));
+	TF_TRY(chain(capture, err));
 	grown = tf_reallocarray(program->graphs, program->graph_count + 1, sizeof(program->graphs[0]));
 	if (!grown)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a graph");
@@ -226,6 +241,7 @@ void tf_capture_cancel(struct tf_capture *capture)
 	capture->target->ops->stream_tap(capture->stream, NULL, NULL);
 	tf_free(capture->graph.nodes);
 	tf_free(capture->graph.edges);
+	tf_free(capture->programmatic);
 	tf_launch_store_fini(&capture->store);
 	tf_free(capture);
 }

@@ -16,6 +16,7 @@
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/link/channel.h"
+#include "runtime/session/session.h"
 
 #define WORD_TIMEOUT_NS (2 * TF_NS_PER_S)
 
@@ -81,7 +82,7 @@ static enum tf_status plan(struct job *job, struct tf_error *err)
 static enum tf_status open_rank(struct job *job, struct tf_error *err)
 {
 	struct tf_error local = {0};
-	int64_t begin = tf_now_ns();
+	int64_t begin = tf_now_ns(), bound;
 
 	job->rank.link = job->link;
 	job->rank.timeout_ns = job->asked->timeout_ns;
@@ -89,7 +90,8 @@ static enum tf_status open_rank(struct job *job, struct tf_error *err)
 	job->rank.progress = tf_link_rank(job->link) == 0 ? tell_progress : NULL;
 	job->rank.progress_user = job;
 	(void)!plan(job, &local);
-	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(job->asked->timeout_ns), err));
+	bound = job->asked->timeout_ns + (strcmp(job->asked->device, "host") ? TF_DEVICE_OPEN_NS : 0);
+	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(bound), err));
 	TF_TRY(tf_bench_rank_open(&job->rank, err));
 	job->done.open_ns = tf_now_ns() - begin;
 	return TF_OK;

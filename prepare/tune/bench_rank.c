@@ -10,6 +10,9 @@
 #include "runtime/collective/startup.h"
 #include "runtime/device/builtin_module.h"
 
+/* One CTA does the work between samples: dirtying operands, the rendezvous, the selection. */
+#define STARTUP_THREADS 256
+
 static int64_t bound(const struct tf_bench_rank *rank)
 {
 	return tf_deadline_after(rank->timeout_ns);
@@ -85,7 +88,7 @@ enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *
 }
 
 static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uint32_t ctas,
-	uint32_t threads, const void *args, uint32_t args_bytes, struct tf_error *err)
+	uint32_t threads, const void *args, uint32_t args_bytes, uint32_t flags, struct tf_error *err)
 {
 	uint32_t index = tf_plan_kernel(rank->program, kernel);
 	struct tf_launch_call call = {
@@ -93,6 +96,7 @@ static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uin
 		.block = {threads, 1, 1},
 		.args = args,
 		.args_bytes = args_bytes,
+		.flags = flags,
 	};
 
 	if (index == TF_PROGRAM_NONE)
@@ -117,7 +121,8 @@ enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, u
 		tf_rank_window_at(&rank->window, 0, program->buffers[output].segment_off), mask);
 	return launch(rank,
 		tf_collective_kernel_name(group->op, entry->candidate.algorithm, entry->candidate.writer),
-		entry->candidate.ctas, entry->candidate.threads, &args, sizeof(args), err);
+		entry->candidate.ctas, entry->candidate.threads, &args, sizeof(args), rank->launch_flags,
+		err);
 }
 
 enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel,
@@ -140,5 +145,5 @@ enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const ch
 		args.input = tf_rank_window_at(&rank->window, 0, buffer->segment_off);
 		args.input_bytes = buffer->bytes;
 	}
-	return launch(rank, kernel, 1, 1, &args, sizeof(args), err);
+	return launch(rank, kernel, 1, STARTUP_THREADS, &args, sizeof(args), 0, err);
 }

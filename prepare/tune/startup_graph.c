@@ -115,8 +115,15 @@ static enum tf_status capture_step(
 	enum tf_status status = tf_capture_begin(
 		rank->program, &rank->target, rank->stream, TF_GRAPH_STEP, capacity, &capture, err);
 
+	/*
+	 * On a GPU each call's start overlaps the end of the one before; all kernels wait for it
+	 * themselves.
+	 */
+	if (!(rank->memory.capabilities & TF_DEVICE_ADDRESSABLE))
+		rank->launch_flags = TF_LAUNCH_PROGRAMMATIC;
 	if (status == TF_OK)
 		status = record_step(rank, capacity, err);
+	rank->launch_flags = 0;
 	if (status == TF_OK) {
 		status = tf_capture_end(capture, err);
 		capture = NULL;

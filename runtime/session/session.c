@@ -225,6 +225,14 @@ static const struct phase_step phases[] = {
 	{TF_PHASE_PROBE, phase_probe},
 };
 
+/* The host device opens at once; a stopped peer is then found within the timeout. */
+static int64_t device_open_ns(const struct tf_session *session)
+{
+	const char *kind = tf_program_identity(&session->package.program, "device.kind");
+
+	return kind && !strcmp(kind, "host") ? 0 : TF_DEVICE_OPEN_NS;
+}
+
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
 	struct tf_session **out, struct tf_error *err)
 {
@@ -247,9 +255,11 @@ enum tf_status tf_session_open(const struct tf_session_options *options, struct 
 	session->capacity_max = options->capacity_max ? options->capacity_max : UINT32_MAX;
 	deadline = tf_deadline_after(LOAD_TIMEOUTS * session->timeout_ns);
 	for (size_t i = 0; status == TF_OK && i < sizeof(phases) / sizeof(phases[0]); i++) {
-		int64_t bound = tf_deadline_after(session->timeout_ns);
+		int64_t extra = phases[i].phase == TF_PHASE_DEVICE ? device_open_ns(session) : 0;
+		int64_t bound = tf_deadline_after(session->timeout_ns + extra);
 
 		begin = tf_now_ns();
+		deadline += extra;
 		status = phases[i].fn(session, options, bound < deadline ? bound : deadline, err);
 		session->phase_ns[phases[i].phase] = tf_now_ns() - begin;
 	}

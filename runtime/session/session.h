@@ -24,6 +24,12 @@
 extern "C" {
 #endif
 
+/*
+ * What opening a GPU may take on top of a timeout: its driver alone takes a second a process,
+ * more where many start at once. Nothing of it is a wait for a peer.
+ */
+#define TF_DEVICE_OPEN_NS (INT64_C(15000) * 1000000)
+
 #define TF_TIMEOUT_DEFAULT_NS (INT64_C(2000) * 1000000)
 
 struct tf_session_options {

@@ -10,7 +10,7 @@ import house_tree
 FLAGS = ["-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wundef", "-Werror", "-fsyntax-only"]
 
 # Headers of optional software: where it is absent, a header that needs it is left out by name.
-OPTIONAL = re.compile(r"fatal error: '?((cuda|nccl|nvml|infiniband/\w+|hwloc|hwloc/\w+)\.h)'?[: ]")
+OPTIONAL = re.compile(r"fatal error: '?((cuda|cuda_runtime_api|nccl|nvml|infiniband/\w+|hwloc|hwloc/\w+)\.h)'?[: ]")
 
 
 def compile_alone(root, command, name):

@@ -64,7 +64,7 @@ struct tf_call {
 	uint32_t epoch[2]; /* of the exchanges; one exchange: both the same */
 	uint32_t turn;     /* sentinel: slot of the last exchange before this call */
 	uint32_t ticket;   /* thread 0 */
-	bool good;         /* thread 0: the arguments are */
+	bool good;         /* the arguments are */
 	bool gated;        /* the gate of the first exchange was passed */
 };
 
@@ -185,7 +185,7 @@ template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
 		c.shard = (int64_t)(total >> 32 ? total / args.world : (uint32_t)total / args.world);
 		c.shard *= element;
 	}
-	c.good = threadIdx.x == 0 && tf_arguments_good<K>(args, c);
+	c.good = tf_arguments_good<K>(args, c);
 	tf_grid_wait();
 #ifndef TF_TRIGGER_BEFORE_WAIT
 	tf_grid_trigger();

@@ -81,20 +81,19 @@ TF_FN bool tf_rendezvous(const tf_startup_args &args)
 	const uint32_t epoch = tf_epoch_next(tf_load_gpu(&own->barrier_epoch)), k = threadIdx.x;
 	bool bad = false;
 
+	/* All have read the epoch, and what they wrote before goes out with the flags. */
 	__syncthreads();
+	if (k == 0) {
+		own->barrier_epoch = epoch;
+		own->barriers++;
+	}
 	if (k >= 1 && k < args.world) {
 		uint32_t peer = (args.rank + k) % args.world;
 
 		tf_store_release(&args.control[k]->barrier[args.rank].epoch, epoch);
 		bad = !tf_wait_flag(blame, &own->barrier[peer].epoch, epoch, peer);
 	}
-	if (__syncthreads_or(bad))
-		return false;
-	if (k == 0) {
-		own->barrier_epoch = epoch;
-		own->barriers++;
-	}
-	return true;
+	return !__syncthreads_or(bad);
 }
 
 /* Rewrites every line, as the kernel before would in an engine (startup.c). */

@@ -341,7 +341,7 @@ TF_FN void tf_words_run_gather(const tf_collective_args &args, tf_call &c)
 
 	tf_part(c, tf_units(c.bytes, 4 * P::words), &begin, &end);
 	do {
-		if (begin + threadIdx.x < end)
+		if (c.good && begin + threadIdx.x < end)
 			tf_words_fetch<P, K, W>(args, c, begin + threadIdx.x, out);
 		entry = tf_call_enter<K>(args, c);
 	} while (entry == TF_ENTRY_AGAIN);
@@ -377,7 +377,7 @@ TF_FN void tf_words_run_sum(const tf_collective_args &args, tf_call &c)
 	mine = K::shards ? tf_min(end, tf_units(tf_shard_bytes<K>(c, c.rank), 4 * P::words)) : end;
 	first = begin + threadIdx.x;
 	do {
-		if (first < end)
+		if (c.good && first < end)
 			tf_words_fetch<P, K, W>(args, c, first, out);
 		entry = tf_call_enter<K>(args, c);
 	} while (entry == TF_ENTRY_AGAIN);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA kernels against the reference, and their chains against the clock. */
+#ifndef TF_TESTS_GPU_KERNELS_CHECK_H
+#define TF_TESTS_GPU_KERNELS_CHECK_H
+
+#include <stdint.h>
+
+/* 0 if every kernel gave the reference's bytes. */
+int kernels_check(uint32_t device_count, uint64_t deadline_ns);
+
+/*
+ * Chains of calls in one graph, over sizes, launches and writers, beside NCCL where its library is
+ * found. `log` gets every launch measured, or is NULL. 0 if the winners gave the right bytes.
+ */
+int kernels_bench(uint32_t device_count, uint64_t deadline_ns, const char *log);
+
+#endif
