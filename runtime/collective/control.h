@@ -73,7 +73,7 @@ struct tf_control {
 	uint32_t stage;         /* startup graph: 1 or 2 */
 	uint32_t sentinel_turn; /* slot of the last call, 0..2; no epoch modulo 3 survives a wrap */
 	uint64_t sentinel_extent[3]; /* words a source that the slot's last use may have written */
-	/* own: what the CTAs of one GPU launch agree through; 0 between calls (cuda/call.cuh) */
+	/* own: what the CTAs of one GPU launch agree through; 0 between calls (cuda/device_call.cuh) */
 	uint32_t ticket;      /* CTAs that have read the words of this call */
 	uint32_t fault_claim; /* 1: a thread has begun to record the fault */
 	uint32_t gate[2];    /* epoch whose rare preparations are done: of the first exchange, second */
