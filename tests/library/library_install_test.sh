@@ -65,7 +65,7 @@ foreach(example serve_threads serve_processes)
   target_link_libraries(${example} PRIVATE tfrun::tfrun Threads::Threads)
 endforeach()
 END
-"$cmake" -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+"$cmake" -G Ninja -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_C_FLAGS="${flags[*]}" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; exit 1; }
 "$cmake" --build "$work/by-cmake" >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; exit 1; }
 unset LD_LIBRARY_PATH

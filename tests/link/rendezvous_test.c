@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,15 +53,23 @@ static void meet(uint32_t world, const char *secret)
 
 static void test_meeting(void **state)
 {
-	unsigned before = count_fds();
+	unsigned before;
+	struct addrinfo *found = NULL;
+	/* a bare system has no /etc/hosts */
+	int knows_localhost = getaddrinfo("localhost", NULL, NULL, &found) == 0;
 
 	(void)state;
+	if (knows_localhost)
+		freeaddrinfo(found);
+	before = count_fds();
 	for (uint32_t world = 2; world <= TF_WORLD_MAX; world += 3) {
 		fresh_unix_address();
 		meet(world, NULL);
 		meet(world, SECRET);
 		fresh_tcp_address("127.0.0.1");
 		meet(world, SECRET);
+		if (!knows_localhost)
+			continue;
 		fresh_tcp_address("localhost");
 		meet(world, SECRET);
 	}
