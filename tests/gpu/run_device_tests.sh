@@ -10,6 +10,8 @@ out=${OUT:-$here/out}
 mkdir -p "$out"
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export CUDA_DEVICE_MAX_CONNECTIONS=32
+# A kernel that is loaded at its first use waits for those that spin already.
+export CUDA_MODULE_LOADING=EAGER
 devices=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 [ "$devices" -gt 2 ] && devices=2
 failed=0

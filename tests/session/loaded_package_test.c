@@ -88,7 +88,7 @@ static void test_idle_members(void **state)
 	tf_program_fini(&program);
 }
 
-/* A catalog that names a member of `bytes` bytes which the file has not, or has with other bytes. */
+/* A catalog that names a member which the file lacks, or has with another size than `bytes`. */
 static void name_member(struct tf_program *program, uint64_t bytes, struct tf_bytes *out)
 {
 	program->members = tf_calloc(1, sizeof(program->members[0]));

@@ -56,6 +56,19 @@ static CUdeviceptr rank_address(const struct tf_window *window, uint32_t rank)
 	return window->entry.base + rank * window->entry.stride;
 }
 
+/*
+ * The driver takes smaller ranges from a pool of its own and ignores the address asked for (seen
+ * on driver 580: 16 MiB never where asked, 32 MiB always).
+ */
+#define RESERVE_MIN_BYTES (UINT64_C(32) << 20)
+
+static uint64_t reserved_bytes(uint64_t stride, uint32_t world)
+{
+	uint64_t bytes = stride * world;
+
+	return bytes > RESERVE_MIN_BYTES ? bytes : RESERVE_MIN_BYTES;
+}
+
 /* A range that the driver puts elsewhere is taken by something; the hint is no promise. */
 static enum tf_status reserve(const struct tf_cuda_api *api, uint64_t base, uint64_t bytes,
 	uint64_t granularity_bytes, uint64_t *out_base, struct tf_error *err)
@@ -93,8 +106,8 @@ static enum tf_status create_window(const struct tf_device *device, const uint8_
 	if (!window)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a window");
 	window->granularity_bytes = device->properties.granularity_bytes;
-	status = reserve(device->context->api, base, world * stride, window->granularity_bytes,
-		&window->entry.base, err);
+	status = reserve(device->context->api, base, reserved_bytes(stride, world),
+		window->granularity_bytes, &window->entry.base, err);
 	if (status != TF_OK) {
 		tf_free(window);
 		return status;
@@ -334,7 +347,8 @@ static void destroy_window(struct tf_window *window)
 		close(window->ranks[rank].fd);
 	}
 	if (owned)
-		(void)api->cuMemAddressFree(window->entry.base, window->entry.world * window->entry.stride);
+		(void)api->cuMemAddressFree(
+			window->entry.base, reserved_bytes(window->entry.stride, window->entry.world));
 	for (uint32_t i = 0; i < window->member_count; i++)
 		tf_cuda_context_unref(window->members[i]);
 	tf_free(window);
