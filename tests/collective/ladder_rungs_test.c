@@ -20,8 +20,14 @@
  * Rungs for larger payloads are exercised at their smallest ones; beyond that only the loops get
  * longer.
  */
+#ifdef TF_THREAD_SANITIZER
+/* ThreadSanitizer keeps up to a kilobyte for every word that is accessed atomically. */
+#define BYTES_USUAL   (UINT64_C(4) << 10)
+#define BYTES_LARGEST (UINT64_C(8) << 10)
+#else
 #define BYTES_USUAL   (UINT64_C(24) << 10)
 #define BYTES_LARGEST (UINT64_C(2100) << 10) /* above the smallest payload of any rung */
+#endif
 #ifdef TF_THREAD_SANITIZER
 #define CASE_STEP 7
 #else
@@ -66,7 +72,7 @@ static uint64_t count_for(const struct tf_rung *rung, uint32_t world, uint64_t w
 	 */
 	if (first > BYTES_USUAL && k != 1)
 		return k == 2 ? (BYTES_USUAL - 3 * align) / width : 0;
-	if (first > BYTES_USUAL && (width == 4 || world % 3 != 2))
+	if (first > BYTES_USUAL && (width == 4 || world % 3 != 2 || above > BYTES_LARGEST - 64))
 		return 0;
 
 	return bytes > last || bytes < rung->bytes_min ? 0 : bytes / width;
