@@ -26,6 +26,11 @@
 extern "C" {
 #endif
 
+/* Slots of a lane, by family; each holds `world` sources. */
+#define TF_SLOTS_LL       2
+#define TF_SLOTS_SENTINEL 3
+#define TF_SLOTS_STAGING  2
+
 #define TF_CTAS_MAX                                                                                \
 	128 /* flags a source in the flag region; more CTAs never helped small exchanges */
 #define TF_CHUNKS_MAX 1024 /* queued: chunks a destination; bounds the flag region */

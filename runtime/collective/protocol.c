@@ -6,10 +6,7 @@
 #include "base/bytes.h"
 #include "runtime/collective/exchange.h"
 
-#define PAGE_BYTES     4096
-#define SLOTS_LL       2
-#define SLOTS_SENTINEL 3
-#define SLOTS_STAGING  2
+#define PAGE_BYTES 4096
 
 _Static_assert(sizeof(struct tf_control) <= TF_CONTROL_BYTES, "control words outgrew their place");
 
@@ -80,10 +77,11 @@ uint64_t tf_protocol_place(struct tf_layout *layout, uint32_t world)
 	layout->control_bytes = TF_CONTROL_BYTES;
 	layout->flag_bytes = tf_align_up(sizeof(struct tf_flags), PAGE_BYTES);
 	at = place(&layout->control_off, at, layout->control_bytes);
-	at = place(&layout->ll_off, at, SLOTS_LL * world * layout->ll_source_bytes);
-	at = place(&layout->sentinel_off, at, SLOTS_SENTINEL * world * layout->sentinel_source_bytes);
+	at = place(&layout->ll_off, at, TF_SLOTS_LL * world * layout->ll_source_bytes);
+	at =
+		place(&layout->sentinel_off, at, TF_SLOTS_SENTINEL * world * layout->sentinel_source_bytes);
 	at = place(&layout->flag_off, at, layout->flag_bytes);
-	return place(&layout->staging_off, at, SLOTS_STAGING * world * layout->staging_source_bytes);
+	return place(&layout->staging_off, at, TF_SLOTS_STAGING * world * layout->staging_source_bytes);
 }
 
 static void fill_words(void *to, uint64_t bytes, uint32_t word)
@@ -109,9 +107,9 @@ void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t r
 	control->barrier_epoch = first_epoch;
 	for (uint32_t peer = 0; peer < TF_WORLD_MAX; peer++)
 		control->barrier[peer].epoch = first_epoch;
-	memset(base + layout->ll_off, 0, SLOTS_LL * world * layout->ll_source_bytes);
-	fill_words(base + layout->sentinel_off, SLOTS_SENTINEL * world * layout->sentinel_source_bytes,
-		TF_SENTINEL_WORD);
+	memset(base + layout->ll_off, 0, TF_SLOTS_LL * world * layout->ll_source_bytes);
+	fill_words(base + layout->sentinel_off,
+		TF_SLOTS_SENTINEL * world * layout->sentinel_source_bytes, TF_SENTINEL_WORD);
 	fill_words(base + layout->flag_off, sizeof(struct tf_flags), first_epoch);
 }
 

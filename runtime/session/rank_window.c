@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "runtime/collective/collective.h"
+
 /*
  * The list of the device, without its last, which is "anywhere": that takes a proposal of a rank.
  */
@@ -158,10 +160,12 @@ void tf_rank_window_populate(
 	if (!(capabilities & TF_DEVICE_ADDRESSABLE))
 		return;
 	populate(window, layout->control_off, layout->control_bytes);
-	populate(window, layout->ll_off, 2 * sources * layout->ll_source_bytes);
-	populate(window, layout->sentinel_off, 3 * sources * layout->sentinel_source_bytes);
+	populate(window, layout->ll_off, TF_SLOTS_LL * sources * layout->ll_source_bytes);
+	populate(
+		window, layout->sentinel_off, TF_SLOTS_SENTINEL * sources * layout->sentinel_source_bytes);
 	populate(window, layout->flag_off, layout->flag_bytes);
-	populate(window, layout->staging_off, 2 * sources * layout->staging_source_bytes);
+	populate(
+		window, layout->staging_off, TF_SLOTS_STAGING * sources * layout->staging_source_bytes);
 	populate(window, layout->exchange_off, layout->exchange_bytes);
 }
 
