@@ -31,8 +31,6 @@ extern "C" {
 #define TF_SLOTS_SENTINEL 3
 #define TF_SLOTS_STAGING  2
 
-#define TF_CTAS_MAX                                                                                \
-	128 /* flags a source in the flag region; more CTAs never helped small exchanges */
 #define TF_CHUNKS_MAX 1024 /* queued: chunks a destination; bounds the flag region */
 
 /*
@@ -118,7 +116,9 @@ void tf_collective_register_host(void);
 
 /*
  * The text of a fault: "group 'NAME': no arrival from rank 2 within 2000 ms (ll, epoch 17)".
- * TF_OK when there is none.
+ * TF_E_ABORTED also where a peer has raised the abort word and no wait of ours has seen it: the
+ * peer's last words may have taken the place of those that our calls read. TF_OK when there is
+ * neither.
  */
 enum tf_status tf_fault_to_error(
 	const struct tf_control *control, const struct tf_program *program, struct tf_error *err);

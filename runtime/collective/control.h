@@ -19,6 +19,7 @@ extern "C" {
 
 #define TF_CONTROL_BYTES 8192 /* reserved in every segment; sizeof(struct tf_control) fits */
 #define TF_LINE_BYTES    128
+#define TF_CTAS_MAX      128 /* of a launch; more never helped small exchanges */
 
 /*
  * One scratch region and one epoch a protocol family (DESIGN 6): writers of a family share layout
@@ -52,6 +53,12 @@ struct tf_fault {
 	uint32_t call; /* control.calls when it happened */
 };
 
+/* Where a family stands; read and written whole, 8 bytes. */
+struct tf_epoch_word {
+	uint32_t epoch; /* of the last exchange; never 0 or 1 after a wrap (collective.h) */
+	uint32_t turn;  /* sentinel: slot of that exchange, 0..2; no epoch modulo 3 survives a wrap */
+};
+
 struct tf_control {
 	/* own: set by the host side before the first launch */
 	uint32_t rank, world;
@@ -65,21 +72,19 @@ struct tf_control {
 
 	/* own */
 	struct tf_fault fault;
-	uint32_t calls; /* collectives finished or failed; wraps */
-	uint32_t
-		epoch[TF_FAMILY_COUNT]; /* of the last call; never 0 or 1 after a wrap (collective.h) */
+	uint32_t calls; /* collectives finished or failed; on GPUs: begun; wraps */
 	uint32_t barrier_epoch;
-	uint32_t pass;          /* startup graph: the pass being sampled */
-	uint32_t stage;         /* startup graph: 1 or 2 */
-	uint32_t sentinel_turn; /* slot of the last call, 0..2; no epoch modulo 3 survives a wrap */
+	uint32_t pass;               /* startup graph: the pass being sampled */
+	uint32_t stage;              /* startup graph: 1 or 2 */
 	uint64_t sentinel_extent[3]; /* words a source that the slot's last use may have written */
-	/* own: what the CTAs of one GPU launch agree through; 0 between calls (cuda/device_call.cuh) */
-	uint32_t ticket;      /* CTAs that have read the words of this call */
-	uint32_t fault_claim; /* 1: a thread has begun to record the fault */
-	uint32_t gate[2];    /* epoch whose rare preparations are done: of the first exchange, second */
-	uint32_t gate_count; /* CTAs that stand before the second gate */
-	uint32_t queue_head, queue_tail; /* queued: next entry to send, next chunk to consume */
-	uint8_t pad2[TF_LINE_BYTES - 24 - 4 * (5 + TF_FAMILY_COUNT) - 24 - 28];
+	/* own: what the CTAs of one GPU launch agree through (cuda/device_call.cuh) */
+	uint32_t ticket;                 /* CTAs that are done with the call; 0 between calls */
+	uint32_t fault_claim;            /* 1: a thread has begun to record the fault */
+	uint32_t gate[TF_FAMILY_COUNT];  /* epoch whose rare preparations are done */
+	uint32_t gate_second;            /* the same of the second exchange of ll */
+	uint32_t gate_count;             /* CTAs that stand before the second gate; else 0 */
+	uint32_t queue_head, queue_tail; /* queued: next entry to send, chunk to consume; else 0 */
+	uint8_t pad2[TF_LINE_BYTES - 24 - 16 - 24 - 24 - 4 * TF_FAMILY_COUNT];
 
 	/* own: proof of which writer ran */
 	uint64_t writer_calls[TF_WRITER_COUNT];
@@ -93,6 +98,12 @@ struct tf_control {
 		uint32_t epoch;
 		uint8_t pad[TF_LINE_BYTES - 4];
 	} barrier[TF_WORLD_MAX];
+
+	/*
+	 * own: where each family stands, a copy a CTA: CTA c of a launch of n reads copy c and writes
+	 * the copies c, c + n, c + 2 n ... The host device uses copy 0 alone.
+	 */
+	struct tf_epoch_word family[TF_FAMILY_COUNT][TF_CTAS_MAX];
 };
 
 #ifdef __cplusplus

@@ -23,8 +23,11 @@ enum tf_status tf_fault_to_error(
 	uint32_t code = __atomic_load_n(&control->fault.code, __ATOMIC_ACQUIRE);
 	const struct tf_fault *fault = &control->fault;
 	const char *writer = tf_writer_name((enum tf_writer)fault->writer);
+	uint32_t raised = __atomic_load_n(&control->abort, __ATOMIC_ACQUIRE);
 	char subject[TF_NAME_BYTES + 16];
 
+	if (code == TF_FAULT_NONE && raised)
+		return TF_FAIL(err, TF_E_ABORTED, "rank %" PRIu32 " ended the step", raised - 1);
 	if (code == TF_FAULT_NONE)
 		return TF_OK;
 	if (!writer)

@@ -69,7 +69,7 @@ int tf_exchange_wait_arrive(const struct tf_exchange *x, uint32_t source, uint32
 void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, size_t source_bytes,
 	uint32_t count, uint32_t step_bytes)
 {
-	uint32_t last = x->own->epoch[x->ops->family];
+	uint32_t last = x->own->family[x->ops->family][0].epoch;
 
 	for (uint32_t k = 1; k < x->world; k++) {
 		uint8_t *flags = (uint8_t *)tf_exchange_flags(x, tf_exchange_peer(x, k));
@@ -205,7 +205,7 @@ int tf_exchange_run(struct tf_exchange *x)
 {
 	int code = 0;
 
-	x->waiter.epoch = tf_epoch_next(x->own->epoch[x->ops->family]);
+	x->waiter.epoch = tf_epoch_next(x->own->family[x->ops->family][0].epoch);
 	if (__builtin_expect(tf_epoch_refreshes(x->waiter.epoch), 0))
 		refresh(x);
 	x->block_bytes = x->ops->block_bytes;
@@ -218,6 +218,6 @@ int tf_exchange_run(struct tf_exchange *x)
 		return (int)__atomic_load_n(&x->own->fault.code, __ATOMIC_RELAXED);
 	tf_fence_acquire();
 	count_bytes(x);
-	x->own->epoch[x->ops->family] = x->waiter.epoch;
+	x->own->family[x->ops->family][0].epoch = x->waiter.epoch;
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include "runtime/collective/startup_host.h"
 
 /* Raise it when the layout of slots or flags changes and no size in the ABI's text does. */
-#define LAYOUT_VERSION 1
+#define LAYOUT_VERSION 2
 
 /* X(op, algorithm, writer, OP, ALGORITHM, WRITER) */
 #define WRITERS(X, op, algorithm, OP, ALGORITHM)                                                   \

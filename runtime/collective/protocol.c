@@ -102,8 +102,10 @@ void tf_protocol_reset(void *segment, const struct tf_layout *layout, uint32_t r
 	control->rank = rank;
 	control->world = world;
 	control->timeout_ns = timeout_ns;
-	for (uint32_t family = 0; family < TF_FAMILY_COUNT; family++)
-		control->epoch[family] = first_epoch;
+	for (uint32_t family = 0; family < TF_FAMILY_COUNT; family++) {
+		for (uint32_t cta = 0; cta < TF_CTAS_MAX; cta++)
+			control->family[family][cta].epoch = first_epoch;
+	}
 	control->barrier_epoch = first_epoch;
 	for (uint32_t peer = 0; peer < TF_WORLD_MAX; peer++)
 		control->barrier[peer].epoch = first_epoch;

@@ -2,7 +2,7 @@
 /*
  * sentinel: raw 32-bit words; TF_SENTINEL_WORD, compared bit by bit, marks "not arrived".
  *
- * Three slots in turn (control.sentinel_turn, which unlike the epoch survives a wrap):
+ * Three slots in turn (control.family's turn, which unlike the epoch survives a wrap):
  *  1. In call i (slot t), before its first send, a rank refills its own slot of call i - 1 with
  *     the sentinel, to the extent of that use. It has read all of it. Peers store there again in
  *     call i + 2, after they ended call i + 1, which needs a word of ours of i + 1, sent after
@@ -39,7 +39,7 @@ static uint64_t lane_bytes(uint64_t bytes)
 static uint32_t turn(struct tf_exchange *x)
 {
 	struct tf_control *own = x->own;
-	uint32_t last = own->sentinel_turn, next = last == 2 ? 0 : last + 1;
+	uint32_t last = own->family[TF_FAMILY_SENTINEL][0].turn, next = last == 2 ? 0 : last + 1;
 	uint64_t longest = 0;
 
 	for (uint32_t k = 1; k < x->world; k++) {
@@ -52,7 +52,7 @@ static uint32_t turn(struct tf_exchange *x)
 	}
 	own->sentinel_extent[last] = 0;
 	own->sentinel_extent[next] = word_count(longest);
-	own->sentinel_turn = next;
+	own->family[TF_FAMILY_SENTINEL][0].turn = next;
 	return next;
 }
 
@@ -97,7 +97,8 @@ static void send(struct tf_exchange *x)
 static const uint8_t *fetch(struct tf_exchange *x, uint32_t cta, uint32_t source, uint64_t off,
 	uint64_t bytes, uint8_t *scratch)
 {
-	const uint8_t *range = tf_exchange_slot(x, x->rank, x->own->sentinel_turn, source);
+	const uint8_t *range =
+		tf_exchange_slot(x, x->rank, x->own->family[TF_FAMILY_SENTINEL][0].turn, source);
 	const uint32_t *words = (const uint32_t *)(const void *)(range + off);
 	const uint32_t *trailer = &tf_exchange_flags(x, x->rank)->trailer[source][cta];
 	uint64_t count = word_count(bytes), done = 0;

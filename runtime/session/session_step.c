@@ -71,6 +71,17 @@ static enum tf_status fail(struct tf_session *session, enum tf_status status, st
 	return status;
 }
 
+/* The rank that made this one end, or the world where none did. */
+static uint32_t ended_by(const struct tf_control *control, uint32_t world)
+{
+	uint32_t code = __atomic_load_n(&control->fault.code, __ATOMIC_ACQUIRE);
+	uint32_t raised = __atomic_load_n(&control->abort, __ATOMIC_ACQUIRE);
+
+	if (code == TF_FAULT_ABORTED && control->fault.peer < world)
+		return control->fault.peer;
+	return code == TF_FAULT_NONE && raised && raised <= world ? raised - 1 : world;
+}
+
 /*
  * A peer that ended the call had a reason, which stands in its own control words: followed from
  * rank to rank, it names the one that is missing.
@@ -83,10 +94,11 @@ static void add_cause(const struct tf_session *session, struct tf_error *err)
 	uint32_t rank = session->rank;
 
 	for (uint32_t hop = 0; hop < session->world; hop++) {
-		if (__atomic_load_n(&control->fault.code, __ATOMIC_ACQUIRE) != TF_FAULT_ABORTED ||
-			control->fault.peer >= session->world)
+		uint32_t by = ended_by(control, session->world);
+
+		if (by == session->world)
 			break;
-		rank = control->fault.peer;
+		rank = by;
 		control = tf_rank_memory_control(&session->memory,
 			(rank + session->world - session->rank) % session->world, session->control_copy);
 	}

@@ -190,6 +190,9 @@ static void faults_read_well(void **state)
 	(void)state;
 	assert_int_equal(tf_fault_to_error(&control, &program, &err), TF_OK);
 	assert_int_equal(err.status, TF_OK);
+	control.abort = 1 + 3;
+	assert_int_equal(tf_fault_to_error(&control, &program, &err), TF_E_ABORTED);
+	assert_string_equal(err.text, "rank 3 ended the step");
 	control.fault = (struct tf_fault){
 		.code = TF_FAULT_TIMEOUT, .group = 1, .peer = 2, .epoch = 17, .writer = TF_WRITER_LL};
 	assert_int_equal(tf_fault_to_error(&control, &program, &err), TF_E_TIMEOUT);

@@ -83,8 +83,8 @@ static void reset_gives_the_first_state(void **state)
 	assert_int_equal(control->timeout_ns, 12345);
 	assert_int_equal(control->abort, 0);
 	assert_int_equal(control->fault.code, TF_FAULT_NONE);
-	assert_int_equal(control->epoch[TF_FAMILY_LL], 77);
-	assert_int_equal(control->epoch[TF_FAMILY_FLAG], 77);
+	assert_int_equal(control->family[TF_FAMILY_LL][0].epoch, 77);
+	assert_int_equal(control->family[TF_FAMILY_FLAG][0].epoch, 77);
 	assert_int_equal(control->writer_calls[TF_WRITER_LL], 0);
 	for (uint32_t i = 0; i < 2 * 3 * 128; i++)
 		assert_int_equal(segment[layout.ll_off + i], 0);

@@ -203,7 +203,7 @@ static void a_wrap_clears_old_lines(void **state)
 		plant_lines(&ranks);
 		ranks_threads(&ranks, small_calls, &plan);
 		assert_int_equal(ranks_failures(&ranks), 0);
-		assert_int_equal(ranks_control(&ranks, 0)->epoch[TF_FAMILY_LL], UINT32_MAX);
+		assert_int_equal(ranks_control(&ranks, 0)->family[TF_FAMILY_LL][0].epoch, UINT32_MAX);
 		assert_no_planted_lines(&ranks);
 		ranks_fini(&ranks);
 	}

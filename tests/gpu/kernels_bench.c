@@ -46,6 +46,7 @@ static struct result plain[TF_OP_COUNT][SIZE_COUNT]; /* the winner without progr
 static volatile uint64_t nccl_ns[TF_OP_COUNT][NCCL_SIZES_MAX];
 static uint32_t faults, measured, wrong;
 static FILE *log_file;
+static uint32_t writers; /* bits: which are measured */
 
 static int compare_ns(const void *a, const void *b)
 {
@@ -247,6 +248,8 @@ static void bench_size(struct rig *rig, uint32_t op, uint32_t size, uint64_t dea
 
 		if (call.algorithm == TF_ALGORITHM_TWO_SHOT && op != TF_OP_ALL_REDUCE)
 			continue;
+		if (!(writers >> call.writer & 1))
+			continue;
 		if (call.writer == TF_WRITER_QUEUED)
 			call.chunk_bytes = 65536;
 		try_writer(rig, call, size, out, deadline_ns);
@@ -313,8 +316,10 @@ static void print_writers(uint32_t op)
 	}
 }
 
-int kernels_bench(uint32_t device_count, uint64_t deadline_ns, const char *log)
+int kernels_bench(uint32_t device_count, const struct kernels_bench_options *bench)
 {
+	const int all = !bench->ops && !bench->writers;
+	const uint32_t ops = bench->ops ? bench->ops : UINT32_MAX;
 	struct rig_options options = {.world = 2,
 		.device_count = device_count < 2 ? 1 : 2,
 		.areas = 1,
@@ -323,31 +328,36 @@ int kernels_bench(uint32_t device_count, uint64_t deadline_ns, const char *log)
 		.groups = 1,
 		.slots = 1};
 	static struct rig rig;
-	uint64_t own_end = deadline_ns - UINT64_C(40000000000);
+	uint64_t own_end = bench->deadline_ns - (all ? UINT64_C(40000000000) : 0);
 
 	if (options.device_count == 2 && !rig_enable_peers(2)) {
 		printf("no peer access between devices 0 and 1\n");
 		return 1;
 	}
-	if (log)
-		log_file = fopen(log, "w");
+	writers = bench->writers ? bench->writers : UINT32_MAX;
+	if (bench->log)
+		log_file = fopen(bench->log, "w");
 	rig_init(&rig, &options);
 	rig_reset(&rig, TIMEOUT_NS, 0);
 	prepare_startup(&rig);
 	for (uint32_t op = 0; op < TF_OP_COUNT; op++) {
-		for (uint32_t s = 0; s < SIZE_COUNT && rig_now_ns() < own_end; s++)
+		for (uint32_t s = 0; s < SIZE_COUNT && (ops >> op & 1) && rig_now_ns() < own_end; s++)
 			bench_size(&rig, op, s, own_end);
 	}
 	printf("%u launches measured, %u faults, %u wrong\n", measured, faults, wrong);
 	fflush(stdout);
 	if (log_file)
 		fclose(log_file);
-	if (options.device_count == 2)
-		kernels_nccl(&rig, sizes, SIZE_COUNT, CHAIN, deadline_ns, nccl_ns);
-	for (uint32_t op = 0; op < TF_OP_COUNT; op++)
-		print_writers(op);
-	for (uint32_t op = 0; op < TF_OP_COUNT; op++)
-		print_op(op);
+	if (options.device_count == 2 && all)
+		kernels_nccl(&rig, sizes, SIZE_COUNT, CHAIN, bench->deadline_ns, nccl_ns);
+	for (uint32_t op = 0; op < TF_OP_COUNT; op++) {
+		if (ops >> op & 1)
+			print_writers(op);
+	}
+	for (uint32_t op = 0; op < TF_OP_COUNT; op++) {
+		if (ops >> op & 1)
+			print_op(op);
+	}
 	fflush(stdout);
 	return faults || wrong;
 }

@@ -308,7 +308,7 @@ static void refused(struct rig *rig)
 		give_up("refused arguments");
 	rig_control(rig, 0, &control);
 	cases++;
-	if (control.fault.code != TF_FAULT_ARGUMENT || control.epoch[TF_FAMILY_SENTINEL] != 0)
+	if (control.fault.code != TF_FAULT_ARGUMENT || control.family[TF_FAMILY_SENTINEL][0].epoch != 0)
 		fail(rig, 0, &call, "was not refused");
 }
 
@@ -327,14 +327,14 @@ static void masked(struct rig *rig)
 	poison(rig, 0);
 	for (uint32_t r = 0; r < rig->world; r++) {
 		/* a word of zeros that is the rank's own: an epoch that nobody has used */
-		call.mask = &((struct tf_control *)(void *)rig->segment[r])->epoch[TF_FAMILY_LL];
+		call.mask = &((struct tf_control *)(void *)rig->segment[r])->family[TF_FAMILY_LL][0].epoch;
 		rig_launch(rig, r, &call);
 	}
 	if (rig_wait(rig, WAIT_S))
 		give_up("masked");
 	compare(rig, &call, inputs);
 	rig_control(rig, 0, &control);
-	if (control.epoch[TF_FAMILY_FLAG] != 0 || control.writer_calls[TF_WRITER_DIRECT])
+	if (control.family[TF_FAMILY_FLAG][0].epoch != 0 || control.writer_calls[TF_WRITER_DIRECT])
 		fail(rig, 0, &call, "a masked call moved the epoch");
 }
 
@@ -354,7 +354,7 @@ static void counters(struct rig *rig)
 	rig_control(rig, rig->world - 1, &control);
 	cases++;
 	if (control.writer_calls[TF_WRITER_LL] != 5 || control.calls != 5 ||
-		control.epoch[TF_FAMILY_LL] != 5 || control.ticket ||
+		control.family[TF_FAMILY_LL][0].epoch != 5 || control.ticket ||
 		control.writer_bytes[TF_WRITER_LL] != 5u * (rig->world - 1) * 1024)
 		fail(rig, rig->world - 1, &call, "the counters do not tell five calls");
 }

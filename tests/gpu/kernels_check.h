@@ -8,10 +8,17 @@
 /* 0 if every kernel gave the reference's bytes. */
 int kernels_check(uint32_t device_count, uint64_t deadline_ns);
 
+struct kernels_bench_options {
+	uint64_t deadline_ns;
+	const char *log; /* gets every launch measured, or is NULL */
+	/* Bits of enum tf_op and of the rig's writers; all of both, beside NCCL, where both are 0. */
+	uint32_t ops, writers;
+};
+
 /*
  * Chains of calls in one graph, over sizes, launches and writers, beside NCCL where its library is
- * found. `log` gets every launch measured, or is NULL. 0 if the winners gave the right bytes.
+ * found. 0 if the winners gave the right bytes.
  */
-int kernels_bench(uint32_t device_count, uint64_t deadline_ns, const char *log);
+int kernels_bench(uint32_t device_count, const struct kernels_bench_options *options);
 
 #endif

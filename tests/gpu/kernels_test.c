@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels_test check | bench [--kernels FILE] [--log FILE] [--seconds N]: the CUDA kernels alone,
- * without the runtime around them. Ends within N seconds (170); every wait of the kernels is
- * bounded. Exit code 77 where there is no device.
+ * kernels_test check | bench [--kernels FILE] [--log FILE] [--seconds N] [--op NAME]
+ * [--writer NAME]: the CUDA kernels alone, without the runtime around them. --op and --writer, which
+ * may be given several times, limit the bench to these and leave NCCL out. Ends within N seconds
+ * (170); every wait of the kernels is bounded. Exit code 77 where there is no device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,32 @@
 #include "tests/gpu/kernels_rig.h"
 
 struct options {
-	const char *verb, *kernels, *log;
+	const char *verb, *kernels;
+	struct kernels_bench_options bench;
 	uint64_t seconds;
 };
+
+/* Adds the bit of `name` among `count` names; 0 if it is one. */
+static int parse_bit(const char *name, const char *(*name_of)(int), int count, uint32_t *bits)
+{
+	for (int i = 0; i < count; i++) {
+		if (strcmp(name, name_of(i)))
+			continue;
+		*bits |= 1u << i;
+		return 0;
+	}
+	return 1;
+}
+
+static const char *op_name(int op)
+{
+	return tf_op_name((enum tf_op)op);
+}
+
+static const char *writer_name(int writer)
+{
+	return tf_writer_name((enum tf_writer)writer);
+}
 
 static int parse(int argc, char **argv, struct options *out)
 {
@@ -27,10 +51,16 @@ static int parse(int argc, char **argv, struct options *out)
 		if (!strcmp(argv[i], "--kernels"))
 			out->kernels = argv[i + 1];
 		else if (!strcmp(argv[i], "--log"))
-			out->log = argv[i + 1];
+			out->bench.log = argv[i + 1];
 		else if (!strcmp(argv[i], "--seconds"))
 			out->seconds = strtoull(argv[i + 1], NULL, 10);
-		else
+		else if (!strcmp(argv[i], "--op")) {
+			if (parse_bit(argv[i + 1], op_name, TF_OP_COUNT, &out->bench.ops))
+				return 1;
+		} else if (!strcmp(argv[i], "--writer")) {
+			if (parse_bit(argv[i + 1], writer_name, RIG_WRITERS, &out->bench.writers))
+				return 1;
+		} else
 			return 1;
 	}
 	return 0;
@@ -61,17 +91,16 @@ static uint32_t open_devices(void)
 int main(int argc, char **argv)
 {
 	struct options options = {0};
-	uint64_t deadline_ns;
 	uint32_t devices;
 	int code;
 
 	if (parse(argc, argv, &options)) {
 		fprintf(stderr,
 			"usage: kernels_test check|bench [--kernels FILE] [--log FILE] "
-			"[--seconds N]\n");
+			"[--seconds N] [--op NAME] [--writer NAME]\n");
 		return 2;
 	}
-	deadline_ns = rig_now_ns() + options.seconds * UINT64_C(1000000000);
+	options.bench.deadline_ns = rig_now_ns() + options.seconds * UINT64_C(1000000000);
 	devices = open_devices();
 	if (!devices) {
 		printf("no CUDA device\n");
@@ -82,9 +111,9 @@ int main(int argc, char **argv)
 	printf("%u device(s), kernels %s\n", devices, options.kernels ? options.kernels : "built in");
 	fflush(stdout);
 	if (!strcmp(options.verb, "check"))
-		code = kernels_check(devices, deadline_ns);
+		code = kernels_check(devices, options.bench.deadline_ns);
 	else
-		code = kernels_bench(devices, deadline_ns, options.log);
+		code = kernels_bench(devices, &options.bench);
 	fflush(stdout);
 	_exit(code); /* threads may have been left behind in NCCL */
 }

@@ -47,10 +47,11 @@ static enum tf_status run(struct tf_session *session, const struct plan *plan, s
 	}
 	for (int family = 0; family < TF_FAMILY_COUNT; family++) {
 		/* a family that no pick is of stands where it began */
-		if (control->epoch[family] != plan->first_epoch &&
-			control->epoch[family] > plan->first_epoch && plan->first_epoch > UINT32_MAX / 4 * 3)
+		if (control->family[family][0].epoch != plan->first_epoch &&
+			control->family[family][0].epoch > plan->first_epoch &&
+			plan->first_epoch > UINT32_MAX / 4 * 3)
 			return TF_FAIL(err, TF_E_INTERNAL, "family %d ended at %u, not over the wrap", family,
-				control->epoch[family]);
+				control->family[family][0].epoch);
 	}
 	return TF_OK;
 }

@@ -276,24 +276,24 @@ TF_FN void tf_bulk_consume(
 
 template <class K, int W> TF_FN void tf_bulk_run(const tf_collective_args &args)
 {
-	tf_call c = tf_call_begin<K>(args);
+	const tf_call c = tf_call_begin<K>(args);
 	const uint32_t k = threadIdx.x;
 	uint32_t begin, end, mine;
-	bool good;
 
 	tf_part(c, tf_units(K::shards ? c.shard : c.bytes, TF_BULK_UNIT), &begin, &end);
 	mine = tf_min(end, tf_units(tf_range_bytes<K>(c, c.rank), TF_BULK_UNIT));
-	if (!tf_call_entered<K>(args, c))
+	tf_call_wait();
+	if (!tf_call_enter_late<K>(args, c))
 		return;
 	if (K::writer == TF_WRITER_SERIAL)
 		tf_bulk_send_serial<K>(args, c, begin, end);
 	else
 		tf_bulk_send_all<K, W>(args, c, begin, end);
-	tf_ticket_take(args, c);
-	good = tf_bulk_wait<K>(args, c, c.epoch[0], begin, end, false);
-	if (good)
-		tf_bulk_consume<K, W>(args, c, begin, mine);
-	if (K::two_shot && good) {
+	tf_call_count<K>(args, c);
+	if (!tf_bulk_wait<K>(args, c, c.epoch[0], begin, end, false))
+		return;
+	tf_bulk_consume<K, W>(args, c, begin, mine);
+	if (K::two_shot) {
 		if (K::writer == TF_WRITER_SERIAL) {
 			tf_bulk_forward_serial<K>(args, c, begin, mine);
 		} else {
@@ -301,9 +301,8 @@ template <class K, int W> TF_FN void tf_bulk_run(const tf_collective_args &args)
 			if (k >= 1 && k < c.world && begin < mine)
 				tf_store_release(&tf_flags_at(args, k)->arrive[c.rank][c.cta], c.epoch[1]);
 		}
-		good = tf_bulk_wait<K>(args, c, c.epoch[1], begin, end, true);
+		tf_bulk_wait<K>(args, c, c.epoch[1], begin, end, true);
 	}
-	tf_call_leave<K>(args, c, good);
 }
 
 #endif

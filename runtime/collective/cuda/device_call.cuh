@@ -2,30 +2,38 @@
 /*
  * One launch of a collective: how its CTAs enter, what they share, and how they leave.
  *
- *   begin   geometry from the arguments alone; then griddepcontrol.wait. Nothing that another
- *           kernel writes is touched before it: no epoch, no input, no peer. Dependents are let go
- *           after it, so at most one launch of the stream stands ready behind the running one.
- *   enter   thread 0 reads mask, fault and epoch; all threads of the CTA learn them at a barrier.
- *   ticket  thread 0 of each CTA takes a ticket once it has read those words; the last ticket says
- *           that no CTA of this launch will read them again. The ticket is asked for before the
- *           CTA waits for its peers and looked at after, so it costs no time.
- *   leave   the CTA with the last ticket moves the epoch on and counts the call. The next launch
- *           reads the epoch after griddepcontrol.wait (or after the stream's order), that is, when
- *           this launch has ended and its stores are visible.
+ *   begin   geometry from the arguments alone. Then each CTA reads its own copy of the family's
+ *           epoch and moves on the copies that it owns.
+ *   wait    for the launches before (griddepcontrol.wait); dependents are let go after it, so at
+ *           most one launch of the stream stands ready behind the running one. Operands and peers
+ *           are not touched before.
+ *   enter   whether the call is to be run at all: not masked off, not refused, no fault.
+ *   count   CTA 0 counts the call, while words are on their way.
+ *
+ * Epochs before the wait. CTA c of a launch of n CTAs reads copy c and writes the copies c, c + n,
+ * c + 2 n ...: what a CTA reads, no other CTA of the launch writes. It writes, fences (device
+ * scope) and meets its other threads at a barrier before it lets dependents go; a dependent starts
+ * when all CTAs have done so, whether the launch between them is one of ours or not. So a launch
+ * finds the epoch of the one before while that still runs, and its first store to a peer waits for
+ * no word of memory but the payload. A launch with a mask waits first: the mask is written by an
+ * earlier launch, and only a call that runs counts.
  *
  * CTAs. CTA c owns part c of every range, cut by the longest range of the call, so part c of a
  * range is sent, summed and received by CTA c of the ranks concerned and no CTA waits for another
  * one of its own rank. A range that is empty still has one unit (zeros), so CTA 0 sends every peer
  * at least one word in every exchange.
  *
- * The gate. Three rare things must be done by one CTA before any CTA sends: ll zeroes a slot near
- * the wrap, and flags are refreshed (writer_ll.c, flags.h). CTA 0 does them and opens the gate;
- * the others wait for it. CTA 0 waits for nobody, and CTAs start in order of their index, so this
+ * The gate. Rare things must be done by one CTA before any CTA sends: ll zeroes a slot near the
+ * wrap, and flags are refreshed (writer_ll.c, flags.h). CTA 0 does them and opens the gate; the
+ * others wait for it. CTA 0 waits for nobody, and CTAs start in order of their index, so this
  * holds also when a grid does not fit the device at once. Only the second gate of ll's two_shot
- * (once in 2^32 exchanges) needs all CTAs at once.
+ * (once in 2^32 exchanges) needs all CTAs at once. Calls that need no gate close it again.
  *
- * After a fault the words here are not kept up: everything returns until the protocol is reset.
- * The call under way then counts as one of its writer's, and its epoch may have moved on.
+ * Faults. After a fault the words here are not kept up: everything returns until the protocol is
+ * reset. The fault is read with the epoch, so the one launch that stood ready behind the faulted
+ * one may still send its words, and a peer may take them for those of an earlier exchange. That is
+ * not silent: before them, the faulted launch has raised the abort words of all peers, and no
+ * result counts on a rank whose abort word is raised when its step has ended.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_CUDA_DEVICE_CALL_CUH
 #define TF_RUNTIME_COLLECTIVE_CUDA_DEVICE_CALL_CUH
@@ -61,11 +69,11 @@ struct tf_call {
 	struct tf_blame blame;
 	int64_t bytes, shard; /* one rank's input; a full shard of it */
 	uint32_t rank, world, cta, ctas;
+	uint32_t last;     /* epoch before this call */
 	uint32_t epoch[2]; /* of the exchanges; one exchange: both the same */
 	uint32_t turn;     /* sentinel: slot of the last exchange before this call */
-	uint32_t ticket;   /* thread 0 */
 	bool good;         /* the arguments are */
-	bool gated;        /* the gate of the first exchange was passed */
+	bool on;           /* good, not masked off, and no fault when the launch began */
 };
 
 TF_FN int64_t tf_shard_off(const tf_call &c, uint32_t rank)
@@ -165,14 +173,44 @@ TF_FN bool tf_call_whole(const tf_collective_args &args, uint32_t unit_bytes, bo
 		(!shards || (bytes >> 32 ? bytes % all : (uint32_t)bytes % all) == 0);
 }
 
+/* All threads: fills c.on, c.epoch and c.turn, and moves the copies of this CTA on. */
+template <class K> TF_FN void tf_call_number(const tf_collective_args &args, tf_call &c)
+{
+	__shared__ struct tf_epoch_word shared_last;
+	__shared__ uint32_t shared_on;
+
+	if (threadIdx.x < warpSize) {
+		struct tf_epoch_word *copies = args.control[0]->family[K::family];
+		const struct tf_epoch_word last = tf_load_epoch(&copies[c.cta < TF_CTAS_MAX ? c.cta : 0]);
+		const uint32_t fault = tf_load_gpu(&args.control[0]->fault.code);
+		const bool on = c.good && fault == TF_FAULT_NONE && (!args.mask || tf_load_gpu(args.mask));
+		struct tf_epoch_word next = {tf_epoch_next(last.epoch), (last.turn + K::exchanges) % 3};
+
+		if (K::exchanges == 2)
+			next.epoch = tf_epoch_next(next.epoch);
+		__syncwarp();
+		for (uint32_t i = c.cta + threadIdx.x * c.ctas; on && i < TF_CTAS_MAX;
+			 i += warpSize * c.ctas)
+			tf_store_epoch(&copies[i], next);
+		tf_fence_gpu();
+		if (threadIdx.x == 0) {
+			shared_last = last;
+			shared_on = on;
+		}
+	}
+	__syncthreads();
+	c.on = shared_on;
+	c.last = shared_last.epoch;
+	c.turn = shared_last.turn;
+	c.epoch[0] = tf_epoch_next(c.last);
+	c.epoch[1] = K::exchanges == 2 ? tf_epoch_next(c.epoch[0]) : c.epoch[0];
+}
+
 template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
 {
 	const uint32_t element = args.dtype == TF_DTYPE_F32 ? 4 : 2;
 	tf_call c = {};
 
-#ifdef TF_TRIGGER_BEFORE_WAIT
-	tf_grid_trigger();
-#endif
 	c.blame = {args.control, args.rank, args.world, args.group, K::writer};
 	c.rank = args.rank;
 	c.world = args.world;
@@ -186,11 +224,16 @@ template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
 		c.shard *= element;
 	}
 	c.good = tf_arguments_good<K>(args, c);
-	tf_grid_wait();
-#ifndef TF_TRIGGER_BEFORE_WAIT
-	tf_grid_trigger();
-#endif
+	if (args.mask)
+		tf_grid_wait();
+	tf_call_number<K>(args, c);
 	return c;
+}
+
+TF_FN void tf_call_wait()
+{
+	tf_grid_wait();
+	tf_grid_trigger();
 }
 
 /* Stores the last epoch into all our flags of the family at every peer (flags.h). */
@@ -249,11 +292,11 @@ static __device__ __noinline__ bool tf_gate_first(
 		tf_fence_sys();
 		__syncthreads();
 		if (threadIdx.x == 0)
-			tf_store_release(&own->gate[0], epoch);
+			tf_store_release(&own->gate[K::family], epoch);
 	} else if (threadIdx.x == 0) {
 		tf_spin spin = {};
 
-		while (tf_load_sys(&own->gate[0]) != epoch && !bad)
+		while (tf_load_sys(&own->gate[K::family]) != epoch && !bad)
 			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
 		tf_fence_sys();
 	}
@@ -278,7 +321,7 @@ static __device__ __noinline__ bool tf_gate_second(
 		atomicAdd(&own->gate_count, 1);
 		while (!bad && blockIdx.x == 0 && tf_load_sys(&own->gate_count) != gridDim.x)
 			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
-		while (!bad && blockIdx.x != 0 && tf_load_sys(&own->gate[1]) != epoch)
+		while (!bad && blockIdx.x != 0 && tf_load_sys(&own->gate_second) != epoch)
 			bad = !tf_spin_on(spin, blame, epoch, blame.rank);
 		tf_fence_sys();
 	}
@@ -290,66 +333,28 @@ static __device__ __noinline__ bool tf_gate_second(
 		__syncthreads();
 		if (threadIdx.x == 0) {
 			tf_store_sys(&own->gate_count, 0);
-			tf_store_release(&own->gate[1], epoch);
+			tf_store_release(&own->gate_second, epoch);
 		}
 	}
 	return true;
 }
 
-TF_FN void tf_ticket_take(const tf_collective_args &args, tf_call &c)
+/* All threads, before anything is read or sent. False: not to be run, or a fault. */
+template <class K> TF_FN bool tf_call_enter(const tf_collective_args &args, const tf_call &c)
 {
-	if (threadIdx.x == 0)
-		c.ticket = c.ctas == 1 ? 0 : atomicAdd(&args.control[0]->ticket, 1);
-}
-
-enum tf_entry { TF_ENTRY_OUT, TF_ENTRY_IN, TF_ENTRY_AGAIN };
-
-/*
- * All threads: fills c.epoch and c.turn. For the whole CTA alike: OUT, there is nothing to do
- * (masked off, faulted, refused); IN; or AGAIN: a gate was passed, what was read before is
- * forgotten and enter is to be called once more.
- */
-template <class K> TF_FN tf_entry tf_call_enter(const tf_collective_args &args, tf_call &c)
-{
-	__shared__ uint32_t words[4];
-
-	if (threadIdx.x == 0) {
-		const struct tf_control *own = args.control[0];
-		uint32_t epoch = tf_load_gpu(&own->epoch[K::family]);
-		uint32_t turn = K::family == TF_FAMILY_SENTINEL ? tf_load_gpu(&own->sentinel_turn) : 0;
-		uint32_t on = args.mask ? tf_load_gpu(args.mask) : 1;
-
-		words[0] = on != 0 && tf_load_gpu(&own->fault.code) == TF_FAULT_NONE;
-		words[1] = epoch;
-		words[2] = turn;
-		words[3] = c.good;
-	}
-	__syncthreads();
-	if (!words[0])
-		return TF_ENTRY_OUT;
-	c.epoch[0] = tf_epoch_next(words[1]);
-	c.epoch[1] = K::exchanges == 2 ? tf_epoch_next(c.epoch[0]) : c.epoch[0];
-	c.turn = words[2];
-	if (!words[3]) {
-		if (threadIdx.x == 0)
+	if (!c.on) {
+		if (!c.good && threadIdx.x == 0)
 			tf_fault_raise(c.blame, c.epoch[0], TF_FAULT_ARGUMENT, args.rank);
-		return TF_ENTRY_OUT;
+		return false;
 	}
-	if (c.gated || !tf_gate_needed<K>(c))
-		return TF_ENTRY_IN;
-	c.gated = true;
-	return tf_gate_first<K>(&args, c.blame, c.epoch[0], words[1]) ? TF_ENTRY_AGAIN : TF_ENTRY_OUT;
+	return !tf_gate_needed<K>(c) || tf_gate_first<K>(&args, c.blame, c.epoch[0], c.last);
 }
 
-/* For kernels that read nothing before they enter. */
-template <class K> TF_FN bool tf_call_entered(const tf_collective_args &args, tf_call &c)
+/* All threads, in its place where a load more is not felt: faults of the launch before, too. */
+template <class K> TF_FN bool tf_call_enter_late(const tf_collective_args &args, const tf_call &c)
 {
-	tf_entry entry;
-
-	do {
-		entry = tf_call_enter<K>(args, c);
-	} while (entry == TF_ENTRY_AGAIN);
-	return entry == TF_ENTRY_IN;
+	return tf_call_enter<K>(args, c) &&
+		__syncthreads_and(tf_load_gpu(&args.control[0]->fault.code) == TF_FAULT_NONE);
 }
 
 /* Bytes that the call stores into peers' segments, or reads from them by pull. */
@@ -365,32 +370,32 @@ template <class K> TF_FN uint64_t tf_call_moves(const tf_call &c)
 	return c.bytes - mine + (K::two_shot ? peers * mine : 0);
 }
 
-/* Thread 0 of the CTA with the last ticket. */
-template <class K> TF_FN void tf_call_finish(const tf_collective_args &args, const tf_call &c)
+/* Thread 0 of CTA 0, once a call: nothing here is waited for. */
+template <class K> TF_FN void tf_call_count(const tf_collective_args &args, const tf_call &c)
 {
 	struct tf_control *own = args.control[0];
 
-	own->ticket = 0;
-	own->gate[0] = 0;
+	if (threadIdx.x || c.cta)
+		return;
+	if (!tf_gate_needed<K>(c))
+		own->gate[K::family] = 0;
 	if (K::family == TF_FAMILY_LL && c.epoch[1] < TF_LL_WRAP_EPOCH)
-		own->gate[1] = 0;
-	own->epoch[K::family] = c.epoch[1];
-	if (K::family == TF_FAMILY_SENTINEL)
-		own->sentinel_turn = (c.turn + K::exchanges) % 3;
-	if (K::writer == TF_WRITER_QUEUED)
-		own->queue_head = own->queue_tail = 0;
+		own->gate_second = 0;
 	atomicAdd(&own->calls, 1);
 	atomicAdd((unsigned long long *)&own->writer_calls[K::writer], 1ull);
 	atomicAdd((unsigned long long *)&own->writer_bytes[K::writer],
 		(unsigned long long)tf_call_moves<K>(c));
 }
 
-/* All threads, after the ticket; `good` is the thread's own. */
-template <class K>
-TF_FN void tf_call_leave(const tf_collective_args &args, const tf_call &c, bool good)
+/* Thread 0 of each CTA that is done: whether it is the rank's last. */
+TF_FN bool tf_ticket_is_last(const tf_collective_args &args, const tf_call &c)
 {
-	if (threadIdx.x == 0 && good && c.ticket == c.ctas - 1)
-		tf_call_finish<K>(args, c);
+	struct tf_control *own = args.control[0];
+
+	if (c.ctas > 1 && atomicAdd(&own->ticket, 1) != c.ctas - 1)
+		return false;
+	own->ticket = 0;
+	return true;
 }
 
 #endif

@@ -42,7 +42,6 @@ static __device__ __noinline__ void tf_fault_raise(
 	own->fault.epoch = epoch;
 	own->fault.writer = blame.writer;
 	own->fault.call = tf_load_gpu(&own->calls);
-	atomicAdd(&own->calls, 1);
 	tf_store_release(&own->fault.code, code);
 	if (code == TF_FAULT_ABORTED)
 		return;

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "runtime/collective/control.h"
+
 #define TF_FN static __device__ __forceinline__
 
 /* N words of payload in registers; 8 or 16 bytes. */
@@ -30,6 +32,22 @@ template <bool UNROLLED, uint32_t FIRST, uint32_t END, class F> TF_FN void tf_ea
 		for (uint32_t i = FIRST; i < END; i++)
 			f(i);
 	}
+}
+
+/* The value is made here, not where it is used: before a wait, not behind it. */
+TF_FN void tf_pin(uint32_t &value)
+{
+	asm volatile("" : "+r"(value)::"memory");
+}
+
+TF_FN void tf_pin(uint64_t &value)
+{
+	asm volatile("" : "+l"(value)::"memory");
+}
+
+TF_FN void tf_pin(const uint8_t *&value)
+{
+	asm volatile("" : "+l"(value)::"memory");
 }
 
 TF_FN uint32_t tf_load_gpu(const uint32_t *from)
@@ -69,6 +87,26 @@ TF_FN void tf_store_release(uint32_t *to, uint32_t word)
 TF_FN void tf_fence_sys()
 {
 	asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+TF_FN void tf_fence_gpu()
+{
+	asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+TF_FN struct tf_epoch_word tf_load_epoch(const struct tf_epoch_word *from)
+{
+	uint64_t word;
+
+	asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+	return {(uint32_t)word, (uint32_t)(word >> 32)};
+}
+
+TF_FN void tf_store_epoch(struct tf_epoch_word *to, struct tf_epoch_word v)
+{
+	const uint64_t word = (uint64_t)v.turn << 32 | v.epoch;
+
+	asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
 }
 
 TF_FN tf_vec<4> tf_load_line(const uint8_t *from)

@@ -70,32 +70,32 @@ TF_FN void tf_pull_sum(
 }
 
 /* The last CTA of the rank: tells the peers, and waits for them. All its threads. */
-template <class K> TF_FN bool tf_pull_exit(const tf_collective_args &args, const tf_call &c)
+template <class K> TF_FN void tf_pull_exit(const tf_collective_args &args, const tf_call &c)
 {
 	const uint32_t k = threadIdx.x;
-	bool bad = false;
 
 	if (k >= 1 && k < c.world) {
 		uint32_t source = tf_rank_at(c, k);
 
 		tf_fence_sys();
 		tf_store_release(&tf_flags_at(args, k)->exit[c.rank].epoch, c.epoch[0]);
-		bad = !tf_wait_flag(c.blame, &tf_flags_at(args, 0)->exit[source].epoch, c.epoch[0], source);
+		tf_wait_flag(c.blame, &tf_flags_at(args, 0)->exit[source].epoch, c.epoch[0], source);
 	}
-	return !__syncthreads_or(bad);
 }
 
 template <class K, int W> TF_FN void tf_pull_run(const tf_collective_args &args)
 {
 	__shared__ uint32_t is_last;
-	tf_call c = tf_call_begin<K>(args);
+	const tf_call c = tf_call_begin<K>(args);
 	const uint32_t k = threadIdx.x;
 	uint32_t begin, end, source = tf_rank_at(c, k < c.world ? k : 0);
-	bool bad = false, good = true;
+	bool bad = false;
 
 	tf_part(c, tf_units(tf_range_bytes<K>(c, c.rank), TF_BULK_UNIT), &begin, &end);
-	if (!tf_call_entered<K>(args, c))
+	tf_call_wait();
+	if (!tf_call_enter_late<K>(args, c))
 		return;
+	tf_call_count<K>(args, c);
 	if (k >= 1 && k < c.world) {
 		if (c.cta == 0)
 			tf_store_release(&tf_flags_at(args, k)->entry[c.rank].epoch, c.epoch[0]);
@@ -117,15 +117,12 @@ template <class K, int W> TF_FN void tf_pull_run(const tf_collective_args &args)
 	__syncthreads();
 	if (k == 0) {
 		tf_fence_sys();
-		tf_ticket_take(args, c);
-		is_last = c.ticket == c.ctas - 1;
+		is_last = tf_ticket_is_last(args, c);
 		tf_fence_sys();
 	}
 	__syncthreads();
-	if (is_last) {
-		good = tf_pull_exit<K>(args, c);
-		tf_call_leave<K>(args, c, good);
-	}
+	if (is_last)
+		tf_pull_exit<K>(args, c);
 }
 
 #endif

@@ -167,19 +167,21 @@ TF_FN bool tf_queued_settle(
 
 template <class K, int W> TF_FN void tf_queued_run(const tf_collective_args &args)
 {
-	tf_call c = tf_call_begin<K>(args);
+	const tf_call c = tf_call_begin<K>(args);
 	const tf_chunks chunks = tf_chunks_of<K>(args, c);
 	bool good;
 
-	if (!tf_call_entered<K>(args, c))
+	tf_call_wait();
+	if (!tf_call_enter_late<K>(args, c))
 		return;
+	tf_call_count<K>(args, c);
 	if (c.cta < (c.ctas + 1) / 2)
 		tf_queued_send<K>(args, c, chunks);
 	good = tf_queued_receive<K, W>(args, c, chunks);
 	if (K::two_shot && good)
 		good = tf_queued_settle<K>(args, c, chunks);
-	tf_ticket_take(args, c);
-	tf_call_leave<K>(args, c, good);
+	if (threadIdx.x == 0 && good && tf_ticket_is_last(args, c))
+		args.control[0]->queue_head = args.control[0]->queue_tail = 0;
 }
 
 #endif

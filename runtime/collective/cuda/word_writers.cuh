@@ -130,18 +130,53 @@ struct tf_sentinel_words {
 	}
 };
 
+/* What is known of a call before its wait. */
+struct tf_words_plan {
+	uint32_t begin, end; /* units of the CTA's part */
+	uint32_t first;      /* the thread's first of them */
+	uint32_t mine;       /* end of those that the own range has */
+	/* by exchange: where our range lies in any segment, and where source 0's does */
+	uint64_t put_off[2], get_off[2];
+	const uint8_t *input; /* of the thread's first unit; of shard 0 where shards are sent */
+};
+
 /* What a thread sends of one unit: v[k] to the rank k after ours, v[0] is its own; shards: W. */
 template <class P, class K, int W> struct tf_outgoing {
 	static constexpr int count = K::shards ? W : 1;
 	tf_vec<P::words> v[count];
 };
 
+template <class P, class K>
+TF_FN tf_words_plan tf_words_plan_of(const tf_collective_args &args, const tf_call &c)
+{
+	tf_words_plan plan;
+
+	tf_part(c, tf_units(K::shards ? c.shard : c.bytes, 4 * P::words), &plan.begin, &plan.end);
+	plan.mine = K::shards ? tf_min(plan.end, tf_units(tf_shard_bytes<K>(c, c.rank), 4 * P::words))
+						  : plan.end;
+	plan.first = plan.begin + threadIdx.x;
+	plan.input = (const uint8_t *)args.input + (int64_t)plan.first * (4 * P::words);
+#pragma unroll
+	for (uint32_t x = 0; x < K::exchanges; x++) {
+		uint64_t slot = args.lane_off + P::slot(c, x) * args.world * args.lane_source_bytes;
+
+		plan.get_off[x] = slot;
+		plan.put_off[x] = slot + c.rank * args.lane_source_bytes;
+		tf_pin(plan.get_off[x]);
+		tf_pin(plan.put_off[x]);
+	}
+	tf_pin(plan.first);
+	tf_pin(plan.end);
+	tf_pin(plan.mine);
+	tf_pin(plan.input);
+	return plan;
+}
+
 template <class P, class K, int W>
 TF_FN void tf_words_fetch(
-	const tf_collective_args &args, const tf_call &c, uint32_t i, tf_outgoing<P, K, W> &out)
+	const tf_call &c, const uint8_t *input, uint32_t i, tf_outgoing<P, K, W> &out)
 {
 	const int64_t off = (int64_t)i * (4 * P::words);
-	const uint8_t *input = (const uint8_t *)args.input + off;
 
 	if (!K::shards) {
 		out.v[0] = tf_read<P::words, K::whole>(input, c.bytes - off);
@@ -158,10 +193,9 @@ TF_FN void tf_words_fetch(
 
 /* Sends unit i of the first exchange; returns whether a gathered word looks like the sentinel. */
 template <class P, class K, int W>
-TF_FN bool tf_words_push(
-	const tf_collective_args &args, const tf_call &c, uint32_t i, tf_outgoing<P, K, W> &out)
+TF_FN bool tf_words_push(const tf_collective_args &args, const tf_call &c,
+	const tf_words_plan &plan, uint32_t i, tf_outgoing<P, K, W> &out)
 {
-	const uint32_t slot = P::slot(c, 0);
 	const bool marked = K::gathers && P::marks(out.v[0]);
 
 	if (!K::gathers)
@@ -175,7 +209,7 @@ TF_FN bool tf_words_push(
 			P::disguise(v);
 		if (K::whole || !K::shards ||
 			i < tf_units(tf_shard_bytes<K>(c, tf_rank_at(c, k)), 4 * P::words))
-			P::put(tf_slot_at(args, k, slot, c.rank), i, v, c.epoch[0]);
+			P::put((uint8_t *)args.control[k] + plan.put_off[0], i, v, c.epoch[0]);
 	});
 	return marked;
 }
@@ -198,10 +232,11 @@ TF_FN uint32_t tf_words_trailers(
 
 /* v[s]: unit i of every source in `want`, waited for; of the others `own`. False: a fault. */
 template <class P, class K, int W, bool TRAILER>
-TF_FN bool tf_words_gather(const tf_collective_args &args, const tf_call &c, uint32_t exchange,
-	uint32_t i, uint32_t want, const tf_vec<P::words> &own, tf_vec<P::words> (&v)[W])
+TF_FN bool tf_words_gather(const tf_collective_args &args, const tf_call &c,
+	const tf_words_plan &plan, uint32_t exchange, uint32_t i, uint32_t want,
+	const tf_vec<P::words> &own, tf_vec<P::words> (&v)[W])
 {
-	uint8_t *at = tf_slot_at(args, 0, P::slot(c, exchange), 0) + (uint64_t)i * P::stride;
+	uint8_t *at = (uint8_t *)args.control[0] + plan.get_off[exchange] + (uint64_t)i * P::stride;
 	typename P::line line[W] = {};
 	uint32_t missing = want, told = 0;
 	tf_spin spin = {};
@@ -242,19 +277,19 @@ TF_FN bool tf_words_gather(const tf_collective_args &args, const tf_call &c, uin
 
 /* Unit i of our shard's sums, to all peers. */
 template <class P, class K, int W>
-TF_FN void tf_words_forward(
-	const tf_collective_args &args, const tf_call &c, uint32_t i, const tf_vec<P::words> &v)
+TF_FN void tf_words_forward(const tf_collective_args &args, const tf_call &c,
+	const tf_words_plan &plan, uint32_t i, const tf_vec<P::words> &v)
 {
 	tf_each<K::whole, 1, W>([&](uint32_t k) {
 		if (k < c.world)
-			P::put(tf_slot_at(args, k, P::slot(c, 1), c.rank), i, v, c.epoch[1]);
+			P::put((uint8_t *)args.control[k] + plan.put_off[1], i, v, c.epoch[1]);
 	});
 }
 
 /* Receives unit i of the first exchange, sums it with our own and places it. */
 template <class P, class K, int W>
-TF_FN bool tf_words_sum(const tf_collective_args &args, const tf_call &c, uint32_t i,
-	const tf_vec<P::words> &own, bool forward)
+TF_FN bool tf_words_sum(const tf_collective_args &args, const tf_call &c, const tf_words_plan &plan,
+	uint32_t i, const tf_vec<P::words> &own, bool forward)
 {
 	const int64_t off = (int64_t)i * (4 * P::words);
 	const int64_t bytes = tf_range_bytes<K>(c, c.rank);
@@ -262,19 +297,19 @@ TF_FN bool tf_words_sum(const tf_collective_args &args, const tf_call &c, uint32
 	uint8_t *output = (uint8_t *)args.output + (K::two_shot ? tf_shard_off(c, c.rank) : 0);
 	tf_vec<P::words> v[W], sum;
 
-	if (!tf_words_gather<P, K, W, false>(args, c, 0, i, others, own, v))
+	if (!tf_words_gather<P, K, W, false>(args, c, plan, 0, i, others, own, v))
 		return false;
 	sum = tf_sum<W, P::words, K::whole>(args.dtype, v, c.world);
 	if (forward)
-		tf_words_forward<P, K, W>(args, c, i, sum);
+		tf_words_forward<P, K, W>(args, c, plan, i, sum);
 	tf_write<P::words, K::whole>(output + off, bytes - off, sum);
 	return true;
 }
 
 /* Receives unit i of every peer's range of `exchange` and places it. */
 template <class P, class K, int W>
-TF_FN bool tf_words_copy(
-	const tf_collective_args &args, const tf_call &c, uint32_t exchange, uint32_t i)
+TF_FN bool tf_words_copy(const tf_collective_args &args, const tf_call &c,
+	const tf_words_plan &plan, uint32_t exchange, uint32_t i)
 {
 	const int64_t off = (int64_t)i * (4 * P::words);
 	const tf_vec<P::words> none = {};
@@ -288,7 +323,7 @@ TF_FN bool tf_words_copy(
 			want |= 1u << s;
 	});
 	if (!tf_words_gather < P, K, W,
-		P::trailer && K::gathers > (args, c, exchange, i, want, none, v))
+		P::trailer && K::gathers > (args, c, plan, exchange, i, want, none, v))
 		return false;
 	tf_each<K::whole, 0, W>([&](uint32_t s) {
 		int64_t bytes = tf_range_bytes<K>(c, s);
@@ -314,117 +349,102 @@ TF_FN tf_vec<P::words> tf_words_own(const tf_collective_args &args, const tf_cal
 /* At the wrap alone: the second exchange is sent when all CTAs have read the first. */
 template <class P, class K, int W>
 TF_FN bool tf_words_forward_late(
-	const tf_collective_args &args, const tf_call &c, uint32_t first, uint32_t end)
+	const tf_collective_args &args, const tf_call &c, const tf_words_plan &plan)
 {
 	const int64_t bytes = tf_shard_bytes<K>(c, c.rank);
 	const uint8_t *sums = (const uint8_t *)args.output + tf_shard_off(c, c.rank);
 
 	if (!tf_gate_second(&args, c.blame, c.epoch[1]))
 		return false;
-	for (uint32_t i = first; i < end; i += blockDim.x) {
+	for (uint32_t i = plan.first; i < plan.mine; i += blockDim.x) {
 		const int64_t off = (int64_t)i * (4 * P::words);
 
-		tf_words_forward<P, K, W>(args, c, i, tf_read<P::words, K::whole>(sums + off, bytes - off));
+		tf_words_forward<P, K, W>(
+			args, c, plan, i, tf_read<P::words, K::whole>(sums + off, bytes - off));
 	}
 	return true;
 }
 
+/* Input of the thread's unit i. */
+template <class P> TF_FN const uint8_t *tf_words_input(const tf_words_plan &plan, uint32_t i)
+{
+	return plan.input + (int64_t)(i - plan.first) * (4 * P::words);
+}
+
 /* all_gather with a trailer sends all before it waits: the trailer speaks of all words. */
 template <class P, class K, int W>
-TF_FN void tf_words_run_gather(const tf_collective_args &args, tf_call &c)
+TF_FN void tf_words_run_gather(
+	const tf_collective_args &args, const tf_call &c, const tf_words_plan &plan)
 {
 	const uint32_t step = blockDim.x;
-	uint32_t begin, end;
 	bool marked = false, good = true;
 	tf_outgoing<P, K, W> out;
-	tf_entry entry;
 
-	tf_part(c, tf_units(c.bytes, 4 * P::words), &begin, &end);
-	do {
-		if (c.good && begin + threadIdx.x < end)
-			tf_words_fetch<P, K, W>(args, c, begin + threadIdx.x, out);
-		entry = tf_call_enter<K>(args, c);
-	} while (entry == TF_ENTRY_AGAIN);
-	if (entry == TF_ENTRY_OUT)
-		return;
-	for (uint32_t i = begin + threadIdx.x; i < end; i += step) {
-		if (i != begin + threadIdx.x)
-			tf_words_fetch<P, K, W>(args, c, i, out);
-		marked |= tf_words_push<P, K, W>(args, c, i, out);
+	for (uint32_t i = plan.first; i < plan.end; i += step) {
+		tf_words_fetch<P, K, W>(c, tf_words_input<P>(plan, i), i, out);
+		marked |= tf_words_push<P, K, W>(args, c, plan, i, out);
 		tf_write<P::words, K::whole>(
 			(uint8_t *)args.output + c.rank * c.bytes + (int64_t)i * (4 * P::words),
 			c.bytes - (int64_t)i * (4 * P::words), out.v[0]);
 	}
 	if (P::trailer && __syncthreads_or(marked) && threadIdx.x >= 1 && threadIdx.x < c.world)
 		tf_store_release(&tf_flags_at(args, threadIdx.x)->trailer[c.rank][c.cta], c.epoch[0]);
-	tf_ticket_take(args, c);
-	for (uint32_t i = begin + threadIdx.x; i < end && good; i += step)
-		good = tf_words_copy<P, K, W>(args, c, 0, i);
-	tf_call_leave<K>(args, c, good);
+	tf_call_count<K>(args, c);
+	for (uint32_t i = plan.first; i < plan.end && good; i += step)
+		good = tf_words_copy<P, K, W>(args, c, plan, 0, i);
 }
 
 template <class P, class K, int W>
-TF_FN void tf_words_run_sum(const tf_collective_args &args, tf_call &c)
+TF_FN void tf_words_run_sum(
+	const tf_collective_args &args, const tf_call &c, const tf_words_plan &plan)
 {
 	const uint32_t step = blockDim.x;
-	uint32_t begin, end, mine, first, next;
+	uint32_t next = plan.first;
 	bool good = true, fused = true;
 	tf_outgoing<P, K, W> out;
 	tf_vec<P::words> own;
-	tf_entry entry;
 
-	tf_part(c, tf_units(K::shards ? c.shard : c.bytes, 4 * P::words), &begin, &end);
-	mine = K::shards ? tf_min(end, tf_units(tf_shard_bytes<K>(c, c.rank), 4 * P::words)) : end;
-	first = begin + threadIdx.x;
-	do {
-		if (c.good && first < end)
-			tf_words_fetch<P, K, W>(args, c, first, out);
-		entry = tf_call_enter<K>(args, c);
-	} while (entry == TF_ENTRY_AGAIN);
-	if (entry == TF_ENTRY_OUT)
-		return;
 	if (K::two_shot && K::family == TF_FAMILY_LL)
 		fused = c.epoch[1] < TF_LL_WRAP_EPOCH;
-	next = first;
-	for (uint32_t i = first, n = 0; i < end && good; n++) {
-		if (next < end) {
-			if (n)
-				tf_words_fetch<P, K, W>(args, c, next, out);
-			tf_words_push<P, K, W>(args, c, next, out);
-			if (!n)
+	for (uint32_t i = plan.first, n = 0; i < plan.end && good; n++) {
+		if (next < plan.end) {
+			tf_words_fetch<P, K, W>(c, tf_words_input<P>(plan, next), next, out);
+			tf_words_push<P, K, W>(args, c, plan, next, out);
+			if (!n) {
 				own = out.v[0];
+				tf_call_count<K>(args, c);
+			}
 			next += step;
 		}
-		if (!n)
-			tf_ticket_take(args, c);
-		if (n + 1 < TF_UNITS_AHEAD && next < end)
+		if (n + 1 < TF_UNITS_AHEAD && next < plan.end)
 			continue;
-		if (i < mine) {
-			if (i != first)
+		if (i < plan.mine) {
+			if (i != plan.first)
 				own = tf_words_own<P, K>(args, c, i);
-			good = tf_words_sum<P, K, W>(args, c, i, own, K::two_shot && fused);
+			good = tf_words_sum<P, K, W>(args, c, plan, i, own, K::two_shot && fused);
 		}
 		i += step;
 	}
-	if (first >= end)
-		tf_ticket_take(args, c);
 	if constexpr (K::two_shot) {
 		if (!fused)
-			good = tf_words_forward_late<P, K, W>(args, c, first, mine) && good;
-		for (uint32_t i = first; i < end && good; i += step)
-			good = tf_words_copy<P, K, W>(args, c, 1, i);
+			good = tf_words_forward_late<P, K, W>(args, c, plan) && good;
+		for (uint32_t i = plan.first; i < plan.end && good; i += step)
+			good = tf_words_copy<P, K, W>(args, c, plan, 1, i);
 	}
-	tf_call_leave<K>(args, c, good);
 }
 
 template <class P, class K, int W> TF_FN void tf_words_run(const tf_collective_args &args)
 {
-	tf_call c = tf_call_begin<K>(args);
+	const tf_call c = tf_call_begin<K>(args);
+	const tf_words_plan plan = tf_words_plan_of<P, K>(args, c);
 
+	tf_call_wait();
+	if (!tf_call_enter<K>(args, c))
+		return;
 	if constexpr (K::gathers)
-		tf_words_run_gather<P, K, W>(args, c);
+		tf_words_run_gather<P, K, W>(args, c, plan);
 	else
-		tf_words_run_sum<P, K, W>(args, c);
+		tf_words_run_sum<P, K, W>(args, c, plan);
 }
 
 #endif
