@@ -26,8 +26,9 @@ const struct tf_verb tf_diff_verb_table = {
 	.synopsis = "[options] A B",
 	.summary = "show how two packages differ, and whether their samples justify it",
 	.text = "For every pick that changed, each package's own samples are asked whether they tell "
-			"the two candidates apart: its pick must have a median more than 2 % lower than the "
-			"other's and win 16 of 21 passes; a pick that the package lacks or struck out is no "
+			"the two candidates apart: the mean of its pick's middle 11 samples must lie more "
+			"than 2 % below the other's and win 16 of 21 passes; a pick that the package lacks or "
+			"struck out is no "
 			"rival. A change is 'justified' if both packages say so, "
 			"'one-sided' if one does, and else a 'tie', which another run may decide either way.",
 	.options = option_table,

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/deadline.h"
+#include "prepare/tune/pick_reason.h"
 #include "prepare/tune/verify.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
@@ -136,28 +137,26 @@ static void collect_statistics(
 	}
 }
 
-/* Why a candidate ended as it did, in words that stand beside the numbers. */
-static void explain(struct tf_group_candidate *entry, const struct tf_group_candidate *picked)
+static void explain(struct tf_program *program, const struct startup_view *view,
+	const struct tf_startup_group *group)
 {
-	int64_t own = entry->stage_median_ns[1], best = picked->stage_median_ns[1];
+	struct tf_group_candidate *entries = &program->candidates[group->first_slot];
+	struct tf_group_outcome outcome = {
+		.entries = entries,
+		.first = row_of(view, 1, group->first_slot),
+		.fresh = row_of(view, 2, group->first_slot),
+		.count = group->slot_count,
+		.picked = group->selector - group->first_slot,
+	};
 
-	if (entry->state == TF_CANDIDATE_STRUCK)
-		return;
-	if (entry == picked) {
-		snprintf(entry->reason, sizeof(entry->reason),
-			"picked: earliest rung that no survivor beats by 2 %% in median and 16 of 21 passes");
-	} else if (own >= 0) {
-		entry->state = TF_CANDIDATE_SURVIVED;
-		snprintf(entry->reason, sizeof(entry->reason),
-			own < best ? "survived; %" PRId64 " ns against the pick's %" PRId64
-						 " ns, but not by 2 %% in 16 of 21 passes: the earlier rung stays"
-					   : "survived; %" PRId64 " ns against the pick's %" PRId64 " ns",
-			own, best);
-	} else {
-		snprintf(entry->reason, sizeof(entry->reason),
-			"first stage: interval from %" PRId64
-			" ns lies above the best, or more than 8 overlap it",
-			entry->stage_low_ns[0]);
+	for (uint32_t i = 0; i < outcome.count; i++) {
+		if (entries[i].state == TF_CANDIDATE_STRUCK)
+			continue;
+		if (i == outcome.picked)
+			entries[i].state = TF_CANDIDATE_PICKED;
+		else if (entries[i].stage_median_ns[1] >= 0)
+			entries[i].state = TF_CANDIDATE_SURVIVED;
+		tf_pick_reason(&outcome, i, entries[i].reason, sizeof(entries[i].reason));
 	}
 }
 
@@ -166,13 +165,8 @@ static void collect_picks(struct tf_program *program, const struct startup_view 
 	for (uint32_t slot = 0; slot < program->candidate_count; slot++)
 		collect_statistics(&program->candidates[slot], view, slot);
 	for (uint32_t g = 0; g < program->group_count; g++) {
-		uint32_t first = view->groups[g].first_slot;
-		struct tf_group_candidate *picked = &program->candidates[view->groups[g].selector];
-
 		program->selectors[g] = view->groups[g].selector;
-		picked->state = TF_CANDIDATE_PICKED;
-		for (uint32_t i = 0; i < view->groups[g].slot_count; i++)
-			explain(&program->candidates[first + i], picked);
+		explain(program, view, &view->groups[g]);
 	}
 }
 
@@ -197,10 +191,14 @@ static enum tf_status sample(struct tf_bench_rank *rank, struct tf_exec *exec,
 {
 	TF_TRY(tf_rank_memory_prepare_startup(&rank->memory, rank->program, err));
 	TF_TRY(tf_bench_rank_reset(rank, err));
-	for (uint32_t stage = 0; stage < 2; stage++) {
-		TF_TRY(launch_startup(rank, exec, &times->sample_ns[stage], err));
+	times->sample_ns[0] = times->sample_ns[1] = 0;
+	for (uint32_t launch = 0; launch < TF_LAUNCHES; launch++) {
+		int64_t ns;
+
+		TF_TRY(launch_startup(rank, exec, &ns, err));
+		times->sample_ns[launch > 0] += ns;
 		if (rank->progress)
-			rank->progress(rank->progress_user, "sample", stage + 1, 2);
+			rank->progress(rank->progress_user, "sample", launch + 1, TF_LAUNCHES);
 	}
 	return TF_OK;
 }

@@ -15,14 +15,14 @@ extern "C" {
 struct tf_tune_times {
 	int64_t verify_ns;
 	int64_t capture_ns;   /* the startup graph: record and rebuild */
-	int64_t sample_ns[2]; /* each launch of it */
+	int64_t sample_ns[2]; /* its launches, by stage */
 	uint32_t nodes;
 };
 
 /*
- * Verifies, captures the startup graph into the program, launches it twice, and fills candidates,
- * samples and selectors. out_aggregate (1 word) is the caller's storage: 0 is success, anything
- * else an enum tf_startup_status. Collective.
+ * Verifies, captures the startup graph into the program, launches it TF_LAUNCHES times, and fills
+ * candidates, samples and selectors. out_aggregate (1 word) is the caller's storage: 0 is success,
+ * anything else an enum tf_startup_status. Collective.
  * TF_E_MISMATCH: the ranks' selectors differ (the text names them); TF_E_INVALID: a group keeps
  * no candidate.
  */

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics of selection. Pure functions of samples that every rank holds alike, so every
- * rank decides alike.
+ * The statistics of selection. Every rank holds the same samples, so every rank decides alike.
  *
- * 1. A candidate's value is the median of its TF_PASSES samples, a sample being the maximum over
- *    ranks; order statistics TF_ORDER_LOW and TF_ORDER_HIGH bound the median at 97.3 %.
+ * 1. A sample is the maximum over ranks; order statistics TF_ORDER_LOW and TF_ORDER_HIGH of
+ *    TF_PASSES bound a candidate's median at 97.3 %, and what lies between them is its value.
  * 2. A candidate with a missing sample does not compete.
- * 3. Ties go to the earlier rung: a later rung displaces it only by a median more than
+ * 3. The first stage strikes out what is certainly slower and never decides between candidates
+ *    that the second might call a tie.
+ * 4. Ties go to the earlier rung: a later rung displaces it only by a value more than
  *    TF_TIE_PERCENT lower and by winning TF_WINS_MIN of TF_PASSES pairs, so noise that spares the
  *    order of two candidates spares the pick.
  */
-#include "runtime/collective/startup.h"
+#include "runtime/collective/select.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define TF_WINS_MIN 16 /* of 21 pairs: two-sided sign test at p = 0.027 */
 
 static int compare_ns(const void *a, const void *b)
 {
@@ -24,19 +23,52 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static uint64_t bounded(uint64_t ns)
+{
+	return ns < TF_NS_MOST ? ns : TF_NS_MOST;
+}
+
+uint64_t tf_sample_of_looks(const uint64_t *looks)
+{
+	uint64_t sorted[TF_LOOKS], sum = 0;
+
+	memcpy(sorted, looks, sizeof(sorted));
+	qsort(sorted, TF_LOOKS, sizeof(sorted[0]), compare_ns);
+	if (sorted[TF_LOOKS - 1] == TF_NS_NONE)
+		return TF_NS_NONE;
+	for (int i = 0; i < TF_LOOKS_KEPT; i++)
+		sum += bounded(sorted[i]);
+	return sum / TF_LOOKS_KEPT;
+}
+
+static void sort_row(const uint64_t *ns, uint64_t *sorted)
+{
+	memcpy(sorted, ns, TF_PASSES * sizeof(sorted[0]));
+	qsort(sorted, TF_PASSES, sizeof(sorted[0]), compare_ns);
+}
+
 void tf_order_statistics(
 	const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high)
 {
 	uint64_t sorted[TF_PASSES];
 
-	memcpy(sorted, ns, sizeof(sorted));
-	qsort(sorted, TF_PASSES, sizeof(sorted[0]), compare_ns);
+	sort_row(ns, sorted);
 	*out_median = sorted[TF_PASSES / 2];
 	*out_low = sorted[TF_ORDER_LOW - 1];
 	*out_high = sorted[TF_ORDER_HIGH - 1];
 }
 
-static int competes(const uint64_t *ns)
+uint64_t tf_select_value(const uint64_t *ns)
+{
+	uint64_t sorted[TF_PASSES], sum = 0;
+
+	sort_row(ns, sorted);
+	for (int i = TF_ORDER_LOW - 1; i < TF_ORDER_HIGH; i++)
+		sum += bounded(sorted[i]);
+	return sum;
+}
+
+int tf_select_competes(const uint64_t *ns)
 {
 	for (int pass = 0; pass < TF_PASSES; pass++) {
 		if (ns[pass] == TF_NS_NONE)
@@ -53,6 +85,12 @@ static uint64_t median_of(const uint64_t *ns)
 	return median;
 }
 
+/* So little above the best median that the first stage does not judge. */
+static int is_near(uint64_t median, uint64_t best)
+{
+	return bounded(median) * 100 <= bounded(best) * (100 + TF_NEAR_PERCENT);
+}
+
 /* How many competing candidates stand before `candidate` by (median, ladder order). */
 static uint32_t place_of(
 	const uint64_t *samples, uint32_t candidates, uint32_t candidate, uint64_t median)
@@ -63,7 +101,7 @@ static uint32_t place_of(
 		const uint64_t *row = samples + (size_t)i * TF_PASSES;
 		uint64_t other;
 
-		if (i == candidate || !competes(row))
+		if (i == candidate || !tf_select_competes(row))
 			continue;
 		other = median_of(row);
 		place += other < median || (other == median && i < candidate);
@@ -79,7 +117,7 @@ uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8
 	for (uint32_t i = 0; i < candidates; i++) {
 		const uint64_t *row = samples + (size_t)i * TF_PASSES;
 
-		if (!competes(row))
+		if (!tf_select_competes(row))
 			continue;
 		tf_order_statistics(row, &median, &low, &high);
 		if (median < best_median) {
@@ -91,11 +129,11 @@ uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8
 		const uint64_t *row = samples + (size_t)i * TF_PASSES;
 
 		survivors[i] = 0;
-		if (!competes(row))
+		if (!tf_select_competes(row))
 			continue;
 		tf_order_statistics(row, &median, &low, &high);
-		survivors[i] =
-			low <= best_high && place_of(samples, candidates, i, median) < TF_SURVIVORS_MAX;
+		survivors[i] = (low <= best_high || is_near(median, best_median)) &&
+			place_of(samples, candidates, i, median) < TF_SURVIVORS_MAX;
 		count += survivors[i];
 	}
 	return count;
@@ -103,7 +141,7 @@ uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8
 
 int tf_select_beats(const uint64_t *challenger, const uint64_t *holder)
 {
-	uint64_t fast = median_of(challenger), slow = median_of(holder);
+	uint64_t fast = tf_select_value(challenger), slow = tf_select_value(holder);
 	int wins = 0;
 
 	if (fast * 100 >= slow * (100 - TF_TIE_PERCENT))
@@ -114,8 +152,8 @@ int tf_select_beats(const uint64_t *challenger, const uint64_t *holder)
 }
 
 /*
- * The earliest rung nobody beats. "Beats" strictly lowers the median, so the rung of the lowest
- * median is never beaten and the search always ends with a pick where anyone competes.
+ * The earliest rung nobody beats. "Beats" strictly lowers the value, so the rung of the lowest
+ * value is never beaten and the search always ends with a pick where anyone competes.
  */
 uint32_t tf_select_pick(const uint64_t *samples, uint32_t candidates)
 {
@@ -123,12 +161,13 @@ uint32_t tf_select_pick(const uint64_t *samples, uint32_t candidates)
 		const uint64_t *holder = samples + (size_t)i * TF_PASSES;
 		int beaten = 0;
 
-		if (!competes(holder))
+		if (!tf_select_competes(holder))
 			continue;
 		for (uint32_t j = 0; j < candidates && !beaten; j++) {
 			const uint64_t *challenger = samples + (size_t)j * TF_PASSES;
 
-			beaten = j != i && competes(challenger) && tf_select_beats(challenger, holder);
+			beaten =
+				j != i && tf_select_competes(challenger) && tf_select_beats(challenger, holder);
 		}
 		if (!beaten)
 			return i;

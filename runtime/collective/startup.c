@@ -22,7 +22,7 @@
 struct storage {
 	struct tf_startup_header *header;
 	uint32_t *mask;                  /* (slots) */
-	uint64_t *ns;                    /* (2, slots, passes) */
+	uint64_t *ns;                    /* (launches, slots, passes) */
 	uint64_t *maximum;               /* (2, slots, passes) */
 	uint8_t *slowest;                /* (2, slots, passes) */
 	struct tf_startup_group *groups; /* (groups) */
@@ -39,14 +39,14 @@ static uint64_t place(uint64_t *at, uint64_t bytes)
 uint64_t tf_startup_places(uint32_t groups, uint32_t slots, uint64_t *out_mask, uint64_t *out_ns,
 	uint64_t *out_maximum, uint64_t *out_slowest, uint64_t *out_groups)
 {
-	uint64_t at = 0, cells = 2 * (uint64_t)slots * TF_PASSES;
+	uint64_t at = 0, cells = (uint64_t)slots * TF_PASSES;
 	uint64_t offs[5];
 
 	(void)place(&at, sizeof(struct tf_startup_header));
 	offs[0] = place(&at, slots * sizeof(uint32_t));
-	offs[1] = place(&at, cells * sizeof(uint64_t));
-	offs[2] = place(&at, cells * sizeof(uint64_t));
-	offs[3] = place(&at, cells);
+	offs[1] = place(&at, TF_LAUNCHES * cells * sizeof(uint64_t));
+	offs[2] = place(&at, 2 * cells * sizeof(uint64_t));
+	offs[3] = place(&at, 2 * cells);
 	offs[4] = place(&at, groups * sizeof(struct tf_startup_group));
 	if (out_mask)
 		*out_mask = offs[0];
@@ -83,9 +83,10 @@ static struct storage storage_of(const struct tf_startup_args *args, uint32_t pe
 	return storage_at((uint8_t *)args->control[peer] + args->startup_off);
 }
 
-static size_t cell(const struct storage *store, uint32_t stage, uint32_t slot, uint32_t pass)
+/* Of `ns` by launch, of `maximum` and `slowest` by stage; both count from 1. */
+static size_t cell(const struct storage *store, uint32_t turn, uint32_t slot, uint32_t pass)
 {
-	return ((size_t)(stage - 1) * store->header->slot_count + slot) * TF_PASSES + pass;
+	return ((size_t)(turn - 1) * store->header->slot_count + slot) * TF_PASSES + pass;
 }
 
 void tf_startup_prepare(void *storage, const struct tf_program *program)
@@ -98,12 +99,14 @@ void tf_startup_prepare(void *storage, const struct tf_program *program)
 		.group_count = program->group_count,
 		.slot_count = program->candidate_count,
 		.aggregate = TF_STARTUP_PENDING,
-		.stage = 1,
+		.launch = 1,
 	};
 	store = storage_at(storage);
-	cells = 2 * (size_t)header->slot_count * TF_PASSES;
-	for (size_t i = 0; i < cells; i++)
-		store.ns[i] = store.maximum[i] = TF_NS_NONE;
+	cells = (size_t)header->slot_count * TF_PASSES;
+	for (size_t i = 0; i < TF_LAUNCHES * cells; i++)
+		store.ns[i] = TF_NS_NONE;
+	for (size_t i = 0; i < 2 * cells; i++)
+		store.maximum[i] = TF_NS_NONE;
 	for (uint32_t g = 0; g < program->group_count; g++)
 		store.groups[g] =
 			(struct tf_startup_group){.selector = UINT32_MAX, .status = TF_STARTUP_PENDING};
@@ -176,32 +179,47 @@ void tf_host_sample_end(const struct tf_launch_call *call)
 	struct storage store = storage_of(args, 0);
 	uint64_t now = stamp(args->world);
 
-	if (faulted(args) || !store.mask[args->slot] || store.header->stage > 2)
+	if (faulted(args) || !store.mask[args->slot] || store.header->launch > TF_LAUNCHES)
 		return;
-	store.ns[cell(&store, store.header->stage, args->slot, args->control[0]->pass)] =
+	store.ns[cell(&store, store.header->launch, args->slot, args->control[0]->pass)] =
 		now - store.header->begin_ns;
 }
 
-/* Maximum over ranks of every sample of the stage; a sample that any rank lacks stays lacking. */
-static void gather_maximum(
+/* Maximum over ranks of one look at one sample; one that any rank lacks stays lacking. */
+static uint64_t maximum_of(
+	const struct storage *ranks, uint32_t world, size_t index, uint8_t *out_slowest)
+{
+	uint64_t maximum = 0;
+
+	for (uint32_t rank = 0; rank < world; rank++) {
+		if (rank && ranks[rank].ns[index] <= maximum)
+			continue;
+		maximum = ranks[rank].ns[index];
+		*out_slowest = (uint8_t)rank;
+	}
+	return maximum;
+}
+
+/* The samples of a stage, from the durations of all ranks in the launches that belong to it. */
+static void gather_samples(
 	const struct tf_startup_args *args, const struct storage *own, uint32_t stage)
 {
-	size_t first = cell(own, stage, 0, 0);
-	size_t cells = (size_t)own->header->slot_count * TF_PASSES;
+	size_t first = cell(own, stage, 0, 0), cells = cell(own, 2, 0, 0);
+	struct storage ranks[TF_WORLD_MAX];
 
-	for (size_t i = first; i < first + cells; i++) {
-		own->maximum[i] = 0;
-		own->slowest[i] = 0;
-	}
-	for (uint32_t rank = 0; rank < args->world; rank++) {
-		struct storage peer = storage_of(args, (rank + args->world - args->rank) % args->world);
+	for (uint32_t rank = 0; rank < args->world; rank++)
+		ranks[rank] = storage_of(args, (rank + args->world - args->rank) % args->world);
+	for (size_t i = 0; i < cells; i++) {
+		uint8_t *slowest = &own->slowest[first + i];
+		uint64_t looks[TF_LOOKS];
 
-		for (size_t i = first; i < first + cells; i++) {
-			if (peer.ns[i] <= own->maximum[i] && rank)
-				continue;
-			own->maximum[i] = peer.ns[i];
-			own->slowest[i] = (uint8_t)rank;
+		if (stage == 1) {
+			own->maximum[first + i] = maximum_of(ranks, args->world, i, slowest);
+			continue;
 		}
+		for (uint32_t look = 0; look < TF_LOOKS; look++)
+			looks[look] = maximum_of(ranks, args->world, (1 + look) * cells + i, slowest);
+		own->maximum[first + i] = tf_sample_of_looks(looks);
 	}
 }
 
@@ -246,26 +264,34 @@ static void decide(const struct storage *store, uint32_t stage)
 			aggregate = group->status;
 	}
 	store->header->aggregate = stage == 2 ? aggregate : TF_STARTUP_PENDING;
-	store->header->stage = stage + 1;
 }
 
-/* Between the two rendezvous peers only read; the mask is rewritten after the second. */
+/*
+ * Between the two rendezvous peers only read; the mask is rewritten after the second. A look that
+ * is not the last decides nothing: its durations are read after the last.
+ */
 void tf_host_select(const struct tf_launch_call *call)
 {
 	const struct tf_startup_args *args = call->args;
 	struct storage store = storage_of(args, 0);
-	uint32_t stage = store.header->stage;
+	uint32_t launch = store.header->launch, stage = launch == 1 ? 1 : 2;
+	int is_bad = faulted(args);
 
-	if (stage > 2)
+	if (launch > TF_LAUNCHES)
 		return;
-	if (!faulted(args) && !tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE)) {
-		gather_maximum(args, &store, stage);
-		if (!tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE)) {
-			decide(&store, stage);
-			return;
+	if (!is_bad && (launch == 1 || launch == TF_LAUNCHES)) {
+		is_bad = tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE);
+		if (!is_bad) {
+			gather_samples(args, &store, stage);
+			is_bad = tf_barrier(args->control, args->rank, args->world, TF_PROGRAM_NONE);
 		}
+		if (!is_bad)
+			decide(&store, stage);
 	}
-	fail_all(&store, TF_STARTUP_FAULT);
+	if (is_bad)
+		fail_all(&store, TF_STARTUP_FAULT);
+	else
+		store.header->launch = launch + 1;
 }
 
 #define CONTROL_WORD(k)                                                                            \

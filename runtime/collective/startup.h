@@ -5,18 +5,22 @@
  * The graph: for pass p = 0..20: "pass_begin", then for every (group, candidate) in the pass's
  * rotated order "sample_begin" (dirties the rank's input, as the kernel before it would in an
  * engine; rendezvous of the ranks; time stamp), the candidate's collective kernel, "sample_end"
- * (time stamp, duration stored). At the end "select": exchanges durations between ranks, takes
- * the maximum over ranks by sample, and stage 1: marks survivors, writes their mask, sets stage
- * 2; stage 2: picks, writes selector and status of every group and the aggregate status. The
- * graph is launched twice; masked-off candidates are skipped in the second launch, with their
- * rendezvous.
+ * (time stamp, duration stored); at the end "select". It is launched TF_LAUNCHES times; a
+ * masked-off candidate is skipped, with its rendezvous.
+ *
+ * After launch 1, stage 1, "select" exchanges durations between ranks, takes the maximum over
+ * ranks by sample and writes the mask of survivors. The later launches are stage 2: each is one
+ * look at the survivors. After the last, "select" takes the maximum over ranks of every look,
+ * makes one sample a pass of them (tf_sample_of_looks), picks, and writes selector and status of
+ * every group and the aggregate status.
  *
  * Storage of one rank, at layout.startup_off, peers may read it:
  *   struct tf_startup_header
  *   uint32_t mask[slots]                   a slot = one (group, candidate)
- *   uint64_t ns[2][slots][TF_PASSES]       this rank's durations; TF_NS_NONE where not sampled
- *   uint64_t maximum[2][slots][TF_PASSES]  maximum over ranks (the same on every rank)
- *   uint8_t  slowest[2][slots][TF_PASSES]
+ *   uint64_t ns[TF_LAUNCHES][slots][TF_PASSES]  this rank's durations; TF_NS_NONE where not
+ *                                                sampled
+ *   uint64_t maximum[2][slots][TF_PASSES]  a stage's samples (the same on every rank)
+ *   uint8_t  slowest[2][slots][TF_PASSES]  the rank that took longest (stage 2: in its last look)
  *   struct tf_startup_group groups[group_count]
  */
 #ifndef TF_RUNTIME_COLLECTIVE_STARTUP_H
@@ -25,17 +29,13 @@
 #include <stdint.h>
 
 #include "runtime/collective/collective.h"
+#include "runtime/collective/select.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define TF_PASSES        21
-#define TF_ORDER_LOW     6 /* order statistics that bound the median of 21 at 97.3 % */
-#define TF_ORDER_HIGH    16
-#define TF_SURVIVORS_MAX 8
-#define TF_TIE_PERCENT   2
-#define TF_NS_NONE       UINT64_MAX
+#define TF_LAUNCHES (1 + TF_LOOKS) /* of the startup graph: the first stage, then the looks */
 
 struct tf_startup_group {
 	uint32_t first_slot,
@@ -54,7 +54,7 @@ enum tf_startup_status {
 struct tf_startup_header {
 	uint32_t group_count, slot_count;
 	uint32_t aggregate; /* 0: every group has a selector; else the first failing status */
-	uint32_t stage;     /* 1 before the first launch, 2 after it, 3 after the second */
+	uint32_t launch;    /* the next one, from 1; TF_LAUNCHES + 1 after the last */
 	uint64_t begin_ns;  /* stamp of the sample under way */
 };
 
@@ -88,33 +88,6 @@ struct tf_startup_args {
 };
 
 const struct tf_kernel_word *tf_startup_words(uint32_t *out_count);
-
-/*
- * The statistics, shared by "select", the reports and the tests. `ns` is (TF_PASSES) and none is
- * TF_NS_NONE.
- */
-void tf_order_statistics(
-	const uint64_t *ns, uint64_t *out_median, uint64_t *out_low, uint64_t *out_high);
-
-/*
- * Stage 1: survivors[i] = 1 where candidate i's interval [low, high] overlaps that of the best
- * median, at most TF_SURVIVORS_MAX (by median, then ladder order). samples is (candidates,
- * TF_PASSES); a candidate whose row holds TF_NS_NONE does not compete. Returns how many survive.
- */
-uint32_t tf_select_survivors(const uint64_t *samples, uint32_t candidates, uint8_t *survivors);
-
-/*
- * Whether `challenger` displaces `holder`: a median more than TF_TIE_PERCENT lower, and 16 of 21
- * pairs won.
- */
-int tf_select_beats(const uint64_t *challenger, const uint64_t *holder);
-
-/*
- * Stage 2: the candidate to pick by fresh samples alone: the earliest rung that no other
- * candidate beats, where b beats a only if its median is more than TF_TIE_PERCENT lower and it
- * wins at least 16 of the 21 passes pairwise. UINT32_MAX if none competes.
- */
-uint32_t tf_select_pick(const uint64_t *samples, uint32_t candidates);
 
 #ifdef __cplusplus
 }

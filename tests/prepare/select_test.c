@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/collective/startup.h"
+#include "runtime/collective/select.h"
+#include "tests/prepare/recorded_samples.h"
 
 #define ROWS 12
 
@@ -60,6 +61,88 @@ static void test_order_statistics(void **state)
 	assert_int_equal(median, 7);
 	assert_int_equal(low, 7);
 	assert_int_equal(high, 7);
+}
+
+/* The three shortest of five; a missing look makes the sample a missing one. */
+static void test_looks(void **state)
+{
+	uint64_t looks[TF_LOOKS];
+
+	(void)state;
+	assert_int_equal(TF_LOOKS, 5);
+	assert_int_equal(TF_LOOKS_KEPT, 3);
+	memcpy(looks, (uint64_t[]){900000, 3040, 3008, 700000, 3072}, sizeof(looks));
+	assert_int_equal(tf_sample_of_looks(looks), 3040);
+	looks[1] = 3041; /* a third of a nanosecond is dropped */
+	assert_int_equal(tf_sample_of_looks(looks), 3040);
+	looks[1] = 3043;
+	assert_int_equal(tf_sample_of_looks(looks), 3041);
+	looks[3] = TF_NS_NONE; /* not one of the shortest, and still missing */
+	assert_int_equal(tf_sample_of_looks(looks), TF_NS_NONE);
+	for (int i = 0; i < TF_LOOKS; i++)
+		looks[i] = UINT64_MAX - 1; /* no sum overflows */
+	assert_int_equal(tf_sample_of_looks(looks), TF_NS_MOST);
+}
+
+/* The median moves by whole steps of the clock, the value in between. */
+static void test_value_resolves_below_a_step(void **state)
+{
+	uint64_t row[TF_PASSES], median, low, high;
+
+	(void)state;
+	spread_row(row, 1, 1);
+	assert_int_equal(tf_select_value(row), 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16);
+	for (uint64_t above = 0; above <= TF_PASSES; above++) {
+		uint64_t in_middle = above < 5 ? 0 : above > 16 ? 11 : above - 5;
+
+		for (uint64_t pass = 0; pass < TF_PASSES; pass++)
+			row[pass] = pass * 8 % TF_PASSES < above ? 3040 : 3008;
+		tf_order_statistics(row, &median, &low, &high);
+		assert_int_equal(median, above >= 11 ? 3040 : 3008);
+		assert_int_equal(tf_select_value(row), 3008 * TF_VALUE_SAMPLES + 32 * in_middle);
+	}
+	fill_row(row, UINT64_MAX - 1);
+	assert_int_equal(tf_select_value(row), TF_NS_MOST * TF_VALUE_SAMPLES);
+}
+
+/*
+ * Where a clock's steps make intervals a point, what may be a tie is not struck out in the first
+ * stage: two steps of 32 ns on 2.5 us.
+ */
+static void test_near_ones_survive(void **state)
+{
+	table samples;
+	uint8_t survivors[3];
+
+	(void)state;
+	fill_row(samples[0], 2560);
+	fill_row(samples[1], 2496); /* the best */
+	fill_row(samples[2], 2592); /* 3.8 % above */
+	assert_int_equal(tf_select_survivors(samples[0], 3, survivors), 3);
+	fill_row(samples[2], 2496 * 104 / 100 + 1);
+	assert_int_equal(tf_select_survivors(samples[0], 3, survivors), 2);
+	assert_int_equal(survivors[2], 0);
+	/* 2.5 % is no tie: the second stage tells them apart */
+	assert_int_equal(tf_select_pick(samples[0], 3), 1);
+}
+
+/* Rows that a machine took: who survives, who is picked, and that this needs no luck. */
+static void test_recorded(void **state)
+{
+	uint8_t survivors[8];
+
+	(void)state;
+	assert_int_equal(tf_select_survivors(small_stage1[0], 3, survivors), 3);
+	/* 26.6 % lower, but in 15 passes of 21 */
+	assert_true(tf_select_value(small_stage2[2]) * 100 < tf_select_value(small_stage2[0]) * 74);
+	assert_false(tf_select_beats(small_stage2[2], small_stage2[0]));
+	assert_true(tf_select_beats(small_stage2[2], small_stage2[1]));
+	assert_int_equal(tf_select_pick(small_stage2[0], 3), 0);
+	assert_int_equal(tf_select_survivors(large_stage1[0], 6, survivors), 2);
+	assert_int_equal(survivors[1] + survivors[4], 2);
+	assert_int_equal(tf_select_pick(large_stage2[0], 6), 1);
+	for (int row = 0; row < 6; row++)
+		assert_int_equal(tf_select_competes(large_stage2[row]), survivors[row]);
 }
 
 static void test_survivors_overlap(void **state)
@@ -291,6 +374,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_statistics),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_value_resolves_below_a_step),
+		cmocka_unit_test(test_near_ones_survive),
+		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_survivors_overlap),
 		cmocka_unit_test(test_survivors_are_at_most_eight),
 		cmocka_unit_test(test_tie_goes_to_the_earlier_rung),

@@ -87,13 +87,13 @@ TF_KERNEL sample_end(const __grid_constant__ tf_startup_args args)
 	const tf_store store = tf_store_at(args, 0);
 
 	if (threadIdx.x || tf_startup_faulted(args) || !store.mask[args.slot] ||
-		store.header->stage > 2)
+		store.header->launch > TF_LAUNCHES)
 		return;
-	store.ns[tf_store_cell(store, store.header->stage, args.slot, args.control[0]->pass)] =
+	store.ns[tf_store_cell(store, store.header->launch, args.slot, args.control[0]->pass)] =
 		now - store.header->begin_ns;
 }
 
-/* Exchanges the durations and decides: survivors after the first launch, picks after the second. */
+/* Exchanges the durations and decides: survivors after the first launch, picks after the last. */
 TF_KERNEL select(const __grid_constant__ tf_startup_args args)
 {
 	tf_grid_wait();

@@ -22,13 +22,12 @@
 #include "runtime/collective/startup_host.h"
 #include "runtime/collective/wait.h"
 
-#define TF_DIRTY_AHEAD 8  /* lines in flight a thread */
-#define TF_WINS_MIN    16 /* of 21 pairs, as in select.c */
+#define TF_DIRTY_AHEAD 8 /* lines in flight a thread */
 
 struct tf_store {
 	struct tf_startup_header *header;
 	uint32_t *mask;                  /* (slots) */
-	uint64_t *ns;                    /* (2, slots, passes) */
+	uint64_t *ns;                    /* (launches, slots, passes) */
 	uint64_t *maximum;               /* (2, slots, passes) */
 	uint8_t *slowest;                /* (2, slots, passes) */
 	struct tf_startup_group *groups; /* (groups) */
@@ -45,7 +44,7 @@ TF_FN tf_store tf_store_at(const tf_startup_args &args, uint32_t k)
 	const struct tf_startup_header *own =
 		(const struct tf_startup_header *)((const uint8_t *)args.control[0] + args.startup_off);
 	uint8_t *at = (uint8_t *)args.control[k] + args.startup_off;
-	const uint64_t slots = own->slot_count, cells = 2 * slots * TF_PASSES;
+	const uint64_t slots = own->slot_count, cells = slots * TF_PASSES;
 	tf_store store;
 
 	store.header = (struct tf_startup_header *)at;
@@ -53,18 +52,19 @@ TF_FN tf_store tf_store_at(const tf_startup_args &args, uint32_t k)
 	store.mask = (uint32_t *)at;
 	at = tf_store_next(at, slots * sizeof(uint32_t));
 	store.ns = (uint64_t *)at;
-	at = tf_store_next(at, cells * sizeof(uint64_t));
+	at = tf_store_next(at, TF_LAUNCHES * cells * sizeof(uint64_t));
 	store.maximum = (uint64_t *)at;
-	at = tf_store_next(at, cells * sizeof(uint64_t));
+	at = tf_store_next(at, 2 * cells * sizeof(uint64_t));
 	store.slowest = at;
-	at = tf_store_next(at, cells);
+	at = tf_store_next(at, 2 * cells);
 	store.groups = (struct tf_startup_group *)at;
 	return store;
 }
 
-TF_FN uint64_t tf_store_cell(const tf_store &store, uint32_t stage, uint32_t slot, uint32_t pass)
+/* Of `ns` by launch, of `maximum` and `slowest` by stage; both count from 1. */
+TF_FN uint64_t tf_store_cell(const tf_store &store, uint32_t turn, uint32_t slot, uint32_t pass)
 {
-	return ((uint64_t)(stage - 1) * store.header->slot_count + slot) * TF_PASSES + pass;
+	return ((uint64_t)(turn - 1) * store.header->slot_count + slot) * TF_PASSES + pass;
 }
 
 TF_FN bool tf_startup_faulted(const tf_startup_args &args)
@@ -117,53 +117,86 @@ TF_FN void tf_dirty(uint8_t *input, uint64_t bytes)
 	}
 }
 
-/* Maximum over ranks of every sample of the stage; a sample that any rank lacks stays lacking. */
-TF_FN void tf_gather_maximum(const tf_startup_args &args, const tf_store &own, uint32_t stage)
+/* Maximum over ranks of one look at one sample; one that any rank lacks stays lacking. */
+TF_FN uint64_t tf_maximum_of(const tf_startup_args &args, uint64_t index, uint8_t *out_slowest)
 {
-	const uint64_t first = tf_store_cell(own, stage, 0, 0);
-	const uint64_t cells = (uint64_t)own.header->slot_count * TF_PASSES;
+	uint64_t maximum = 0;
 
-	for (uint64_t i = first + threadIdx.x; i < first + cells; i += blockDim.x) {
-		uint64_t maximum = 0;
-		uint32_t slowest = 0;
+	for (uint32_t rank = 0; rank < args.world; rank++) {
+		uint32_t k = (rank + args.world - args.rank) % args.world;
+		uint64_t ns = tf_load_sys(tf_store_at(args, k).ns + index);
 
-		for (uint32_t rank = 0; rank < args.world; rank++) {
-			uint32_t k = (rank + args.world - args.rank) % args.world;
-			uint64_t ns = tf_load_sys(tf_store_at(args, k).ns + i);
-
-			if (rank == 0 || ns > maximum) {
-				maximum = ns;
-				slowest = rank;
-			}
+		if (rank == 0 || ns > maximum) {
+			maximum = ns;
+			*out_slowest = (uint8_t)rank;
 		}
-		own.maximum[i] = maximum;
-		own.slowest[i] = (uint8_t)slowest;
+	}
+	return maximum;
+}
+
+TF_FN uint64_t tf_bounded(uint64_t ns)
+{
+	return ns < TF_NS_MOST ? ns : TF_NS_MOST;
+}
+
+/* Puts `ns` into its place among the `count` sorted before it. */
+TF_FN void tf_insert(uint64_t *sorted, int count, uint64_t ns)
+{
+	int at = count;
+
+	for (; at > 0 && sorted[at - 1] > ns; at--)
+		sorted[at] = sorted[at - 1];
+	sorted[at] = ns;
+}
+
+/* tf_sample_of_looks, with the looks at one sample. */
+TF_FN uint64_t tf_looks_sample(
+	const tf_startup_args &args, uint64_t cells, uint64_t i, uint8_t *slowest)
+{
+	uint64_t sorted[TF_LOOKS], sum = 0;
+
+	for (int look = 0; look < TF_LOOKS; look++)
+		tf_insert(sorted, look, tf_maximum_of(args, (1 + look) * cells + i, slowest));
+	if (sorted[TF_LOOKS - 1] == TF_NS_NONE)
+		return TF_NS_NONE;
+	for (int kept = 0; kept < TF_LOOKS_KEPT; kept++)
+		sum += tf_bounded(sorted[kept]);
+	return sum / TF_LOOKS_KEPT;
+}
+
+/* The samples of a stage, from the durations of all ranks in the launches that belong to it. */
+TF_FN void tf_gather_samples(const tf_startup_args &args, const tf_store &own, uint32_t stage)
+{
+	const uint64_t first = tf_store_cell(own, stage, 0, 0), cells = tf_store_cell(own, 2, 0, 0);
+
+	for (uint64_t i = threadIdx.x; i < cells; i += blockDim.x) {
+		uint8_t slowest = 0;
+
+		own.maximum[first + i] = stage == 1 ? tf_maximum_of(args, i, &slowest)
+											: tf_looks_sample(args, cells, i, &slowest);
+		own.slowest[first + i] = slowest;
 	}
 }
 
 struct tf_statistics {
-	uint64_t median, low, high; /* TF_NS_NONE: does not compete */
+	uint64_t median, low, high, value; /* TF_NS_NONE: does not compete */
 };
 
-/* Of one row of samples, by insertion sort. */
+/* tf_order_statistics and tf_select_value of one row, by insertion sort. */
 TF_FN tf_statistics tf_statistics_of(const uint64_t *row)
 {
-	uint64_t sorted[TF_PASSES];
-	tf_statistics none = {TF_NS_NONE, TF_NS_NONE, TF_NS_NONE};
+	uint64_t sorted[TF_PASSES], value = 0;
 
-	for (int pass = 0; pass < TF_PASSES; pass++) {
-		uint64_t ns = row[pass];
-		int at = pass;
-
-		if (ns == TF_NS_NONE)
-			return none;
-		for (; at > 0 && sorted[at - 1] > ns; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = ns;
-	}
-	return {sorted[TF_PASSES / 2], sorted[TF_ORDER_LOW - 1], sorted[TF_ORDER_HIGH - 1]};
+	for (int pass = 0; pass < TF_PASSES; pass++)
+		tf_insert(sorted, pass, row[pass]);
+	if (sorted[TF_PASSES - 1] == TF_NS_NONE)
+		return {TF_NS_NONE, TF_NS_NONE, TF_NS_NONE, TF_NS_NONE};
+	for (int i = TF_ORDER_LOW - 1; i < TF_ORDER_HIGH; i++)
+		value += tf_bounded(sorted[i]);
+	return {sorted[TF_PASSES / 2], sorted[TF_ORDER_LOW - 1], sorted[TF_ORDER_HIGH - 1], value};
 }
 
+/* tf_select_beats, with the values at hand. */
 TF_FN bool tf_beats(
 	const uint64_t *challenger, uint64_t fast, const uint64_t *holder, uint64_t slow)
 {
@@ -174,6 +207,11 @@ TF_FN bool tf_beats(
 	for (int pass = 0; pass < TF_PASSES; pass++)
 		wins += challenger[pass] < holder[pass];
 	return wins >= TF_WINS_MIN;
+}
+
+TF_FN bool tf_is_near(uint64_t median, uint64_t best)
+{
+	return tf_bounded(median) * 100 <= tf_bounded(best) * (100 + TF_NEAR_PERCENT);
 }
 
 /* tf_select_survivors for one group. */
@@ -191,8 +229,8 @@ TF_FN void tf_mark_survivors(
 			}
 			place += of[j].median < of[i].median || (of[j].median == of[i].median && j < i);
 		}
-		store.mask[group.first_slot + i] =
-			of[i].median != TF_NS_NONE && of[i].low <= best_high && place < TF_SURVIVORS_MAX;
+		store.mask[group.first_slot + i] = of[i].median != TF_NS_NONE &&
+			(of[i].low <= best_high || tf_is_near(of[i].median, best)) && place < TF_SURVIVORS_MAX;
 	}
 }
 
@@ -210,7 +248,7 @@ TF_FN void tf_pick(const tf_store &store, struct tf_startup_group *group, const 
 
 		for (uint32_t j = 0; j < group->slot_count && !beaten; j++)
 			beaten = j != i && of[j].median != TF_NS_NONE &&
-				tf_beats(rows + j * TF_PASSES, of[j].median, rows + i * TF_PASSES, of[i].median);
+				tf_beats(rows + j * TF_PASSES, of[j].value, rows + i * TF_PASSES, of[i].value);
 		if (!beaten)
 			atomicMin(choice, i);
 	}
@@ -244,10 +282,8 @@ TF_FN void tf_decide(const tf_store &store, uint32_t stage)
 			aggregate = group->status;
 	}
 	__syncthreads();
-	if (threadIdx.x == 0) {
+	if (threadIdx.x == 0)
 		store.header->aggregate = stage == 2 ? aggregate : TF_STARTUP_PENDING;
-		store.header->stage = stage + 1;
-	}
 }
 
 TF_FN void tf_fail_all(const tf_store &store)
@@ -269,22 +305,38 @@ TF_FN bool tf_groups_fit(const tf_store &store)
 	return !__syncthreads_or(bad);
 }
 
+/* A look that is not the last decides nothing: its durations are read after the last. */
+TF_FN bool tf_select_launch(const tf_startup_args &args, const tf_store &store, uint32_t launch)
+{
+	const uint32_t stage = launch == 1 ? 1 : 2;
+
+	if (__syncthreads_or(tf_startup_faulted(args)) || !tf_groups_fit(store))
+		return false;
+	if (launch > 1 && launch < TF_LAUNCHES)
+		return true;
+	if (!tf_rendezvous(args))
+		return false;
+	tf_gather_samples(args, store, stage);
+	if (!tf_rendezvous(args))
+		return false;
+	tf_decide(store, stage);
+	return true;
+}
+
 TF_FN void tf_select(const tf_startup_args &args)
 {
 	const tf_store store = tf_store_at(args, 0);
-	const uint32_t stage = store.header->stage;
+	const uint32_t launch = store.header->launch;
 
-	if (stage > 2)
+	if (launch > TF_LAUNCHES)
 		return;
-	if (!__syncthreads_or(tf_startup_faulted(args)) && tf_groups_fit(store) &&
-		tf_rendezvous(args)) {
-		tf_gather_maximum(args, store, stage);
-		if (tf_rendezvous(args)) {
-			tf_decide(store, stage);
-			return;
-		}
+	if (!tf_select_launch(args, store, launch)) {
+		tf_fail_all(store);
+		return;
 	}
-	tf_fail_all(store);
+	__syncthreads();
+	if (threadIdx.x == 0)
+		store.header->launch = launch + 1;
 }
 
 #endif
