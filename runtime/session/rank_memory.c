@@ -7,6 +7,8 @@
  */
 #include "runtime/session/rank_memory.h"
 
+#include <inttypes.h>
+
 #include <string.h>
 
 #include "base/alloc.h"
@@ -44,9 +46,16 @@ enum tf_status tf_rank_memory_prepare_startup(
 	const struct tf_rank_memory *memory, const struct tf_program *program, struct tf_error *err)
 {
 	void *own = tf_rank_window_at(memory->window, 0, program->layout.startup_off);
+	uint64_t needed = tf_startup_places(
+		program->group_count, program->candidate_count, NULL, NULL, NULL, NULL, NULL);
 	enum tf_status status;
 	void *image;
 
+	/* The layout is the file's word; what is written goes by the counts. */
+	if (program->layout.startup_bytes < needed)
+		return TF_FAIL(err, TF_E_INVALID,
+			"the startup storage has %" PRIu64 " bytes, its %u candidates need %" PRIu64,
+			program->layout.startup_bytes, program->candidate_count, needed);
 	if (is_addressable(memory)) {
 		tf_startup_prepare(own, program);
 		return TF_OK;
