@@ -2,16 +2,7 @@
 /* A candidate without a full set of samples neither wins nor is beaten. */
 #include "runtime/serve/drift_compare.h"
 
-#include "runtime/collective/startup.h"
-
-static int is_full(const uint64_t *row)
-{
-	for (int pass = 0; pass < TF_PASSES; pass++) {
-		if (row[pass] == TF_NS_NONE)
-			return 0;
-	}
-	return 1;
-}
+#include "runtime/collective/select.h"
 
 static uint64_t median_of(const uint64_t *row)
 {
@@ -30,8 +21,8 @@ static void find_winner(const struct tf_program *program, const uint64_t *sample
 		const uint64_t *challenger = samples + (size_t)i * TF_PASSES;
 		uint64_t median;
 
-		if (program->candidates[i].group != group || i == row->picked || !is_full(challenger) ||
-			!tf_select_beats(challenger, holder))
+		if (program->candidates[i].group != group || i == row->picked ||
+			!tf_select_competes(challenger) || !tf_select_beats(challenger, holder))
 			continue;
 		median = median_of(challenger);
 		if (row->winner != TF_PROGRAM_NONE && median >= row->winner_ns)
@@ -39,6 +30,32 @@ static void find_winner(const struct tf_program *program, const uint64_t *sample
 		row->winner = i;
 		row->winner_ns = median;
 	}
+}
+
+const char *tf_drift_change_name(enum tf_drift_change change)
+{
+	static const char *const names[] = {
+		[TF_DRIFT_UNKNOWN] = "unknown",
+		[TF_DRIFT_ALIKE] = "alike",
+		[TF_DRIFT_SLOWER] = "slower",
+		[TF_DRIFT_FASTER] = "faster",
+	};
+
+	return names[change];
+}
+
+/* More than a tie apart, and no overlap of what bounds the two medians. */
+static enum tf_drift_change change_of(const struct tf_drift_row *row)
+{
+	if (row->packaged_ns < 0)
+		return TF_DRIFT_UNKNOWN;
+	if (row->ratio * 100 > 100 + TF_TIE_PERCENT &&
+		row->measured_low_ns > (uint64_t)row->packaged_high_ns)
+		return TF_DRIFT_SLOWER;
+	if (row->ratio * 100 < 100 - TF_TIE_PERCENT &&
+		row->measured_high_ns < (uint64_t)row->packaged_low_ns)
+		return TF_DRIFT_FASTER;
+	return TF_DRIFT_ALIKE;
 }
 
 void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, uint32_t group,
@@ -51,12 +68,17 @@ void tf_drift_compare(const struct tf_program *program, const uint64_t *samples,
 		.picked = picked,
 		.winner = TF_PROGRAM_NONE,
 		.packaged_ns = program->candidates[picked].stage_median_ns[0],
+		.packaged_low_ns = program->candidates[picked].stage_low_ns[0],
+		.packaged_high_ns = program->candidates[picked].stage_high_ns[0],
 		.measured_ns = TF_NS_NONE,
+		.measured_low_ns = TF_NS_NONE,
+		.measured_high_ns = TF_NS_NONE,
 	};
-	if (!is_full(holder))
+	if (!tf_select_competes(holder))
 		return;
-	out->measured_ns = median_of(holder);
+	tf_order_statistics(holder, &out->measured_ns, &out->measured_low_ns, &out->measured_high_ns);
 	if (out->packaged_ns > 0)
 		out->ratio = (double)out->measured_ns / (double)out->packaged_ns;
+	out->change = change_of(out);
 	find_winner(program, samples, group, out);
 }

@@ -13,6 +13,14 @@
 extern "C" {
 #endif
 
+/* The pick's time against the packaged one. */
+enum tf_drift_change {
+	TF_DRIFT_UNKNOWN = 0, /* one of them is missing */
+	TF_DRIFT_ALIKE,       /* the intervals overlap, or the medians differ by a tie at most */
+	TF_DRIFT_SLOWER,
+	TF_DRIFT_FASTER,
+};
+
 struct tf_drift_row {
 	uint32_t picked; /* the group's selector: a candidate of the program */
 	uint32_t winner; /* another candidate that beats it now (tf_select_beats), or TF_PROGRAM_NONE */
@@ -20,6 +28,9 @@ struct tf_drift_row {
 	uint64_t measured_ns; /* median now; TF_NS_NONE: no full set of samples */
 	uint64_t winner_ns;   /* its median; 0 without one */
 	double ratio;         /* measured over packaged; 0 where one is missing */
+	int64_t packaged_low_ns, packaged_high_ns;  /* its interval; -1 without packaged_ns */
+	uint64_t measured_low_ns, measured_high_ns; /* TF_NS_NONE without measured_ns */
+	enum tf_drift_change change;
 };
 
 /*
@@ -29,6 +40,9 @@ struct tf_drift_row {
  */
 void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, uint32_t group,
 	struct tf_drift_row *out);
+
+/* "unknown", "alike", "slower", "faster". */
+const char *tf_drift_change_name(enum tf_drift_change change);
 
 #ifdef __cplusplus
 }

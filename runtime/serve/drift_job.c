@@ -47,6 +47,14 @@ static int hear(struct tf_job *job, uint32_t rank, uint16_t type, const void *da
 	return type == TF_COMMAND_DRIFTED && tf_job_heard_all(job, rank);
 }
 
+static void put_interval(struct tf_json *json, const char *name, int64_t low, int64_t high)
+{
+	tf_json_array_begin(json, name);
+	tf_json_int(json, NULL, low);
+	tf_json_int(json, NULL, high);
+	tf_json_array_end(json);
+}
+
 static void put_row(struct tf_json *json, const struct tf_program *program, uint32_t index,
 	const struct tf_drift_row *row)
 {
@@ -62,6 +70,11 @@ static void put_row(struct tf_json *json, const struct tf_program *program, uint
 	tf_json_int(
 		json, "measured_ns", row->measured_ns == TF_NS_NONE ? -1 : (int64_t)row->measured_ns);
 	tf_json_real(json, "ratio", row->ratio);
+	put_interval(json, "packaged_interval_ns", row->packaged_low_ns, row->packaged_high_ns);
+	put_interval(json, "measured_interval_ns",
+		row->measured_ns == TF_NS_NONE ? -1 : (int64_t)row->measured_low_ns,
+		row->measured_ns == TF_NS_NONE ? -1 : (int64_t)row->measured_high_ns);
+	tf_json_text(json, "change", tf_drift_change_name(row->change));
 	tf_json_text(json, "beaten_by",
 		row->winner == TF_PROGRAM_NONE
 			? NULL
@@ -97,36 +110,41 @@ static void print_row(
 	const struct tf_program *program, uint32_t index, const struct tf_drift_row *row)
 {
 	const struct tf_group *group = &program->groups[index];
-	char name[TF_CANDIDATE_NAME_BYTES], packaged[32] = "-", measured[32] = "-", ratio[32] = "-";
+	char name[TF_CANDIDATE_NAME_BYTES], packaged[64] = "-", measured[64] = "-", ratio[32] = "-";
 
 	if (row->packaged_ns >= 0)
-		snprintf(packaged, sizeof(packaged), "%.2f", (double)row->packaged_ns / 1e3);
+		snprintf(packaged, sizeof(packaged), "%.2f [%.2f, %.2f]", (double)row->packaged_ns / 1e3,
+			(double)row->packaged_low_ns / 1e3, (double)row->packaged_high_ns / 1e3);
 	if (row->measured_ns != TF_NS_NONE)
-		snprintf(measured, sizeof(measured), "%.2f", (double)row->measured_ns / 1e3);
+		snprintf(measured, sizeof(measured), "%.2f [%.2f, %.2f]", (double)row->measured_ns / 1e3,
+			(double)row->measured_low_ns / 1e3, (double)row->measured_high_ns / 1e3);
 	if (row->ratio > 0)
 		snprintf(ratio, sizeof(ratio), "%.3f", row->ratio);
-	printf("%-24s  %8u  %-32s  %11s  %11s  %7s  ", group->name, group->capacity,
+	printf("%-24s  %8u  %-32s  %26s  %26s  %7s  ", group->name, group->capacity,
 		tf_candidate_name(&program->candidates[row->picked].candidate, name), packaged, measured,
 		ratio);
-	if (row->winner == TF_PROGRAM_NONE)
-		printf("%s\n", row->measured_ns == TF_NS_NONE ? "not measured" : "holds");
-	else
+	if (row->measured_ns == TF_NS_NONE)
+		printf("not measured\n");
+	else if (row->winner != TF_PROGRAM_NONE)
 		printf("beaten by %s, %.2f us\n",
 			tf_candidate_name(&program->candidates[row->winner].candidate, name),
 			(double)row->winner_ns / 1e3);
+	else
+		printf("holds%s%s\n", row->change > TF_DRIFT_ALIKE ? ", " : "",
+			row->change > TF_DRIFT_ALIKE ? tf_drift_change_name(row->change) : "");
 }
 
 static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 {
 	const struct tf_program *program = &drift->job.supervisor->view.loaded.program;
-	uint32_t beaten = 0;
+	uint32_t beaten = 0, slower = 0, faster = 0;
 
 	if (drift->came != program->candidate_count)
 		return TF_FAIL(err, TF_E_INTERNAL, "samples of %u of %u candidates came", drift->came,
 			program->candidate_count);
 	if (drift->job.supervisor->options->json)
 		return print_json(drift, err);
-	printf("%-24s  %8s  %-32s  %11s  %11s  %7s  %s\n", "group", "capacity", "pick", "packaged us",
+	printf("%-24s  %8s  %-32s  %26s  %26s  %7s  %s\n", "group", "capacity", "pick", "packaged us",
 		"measured us", "ratio", "now");
 	for (uint32_t i = 0; i < program->group_count; i++) {
 		struct tf_drift_row row;
@@ -134,9 +152,12 @@ static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 		tf_drift_compare(program, drift->samples, i, &row);
 		print_row(program, i, &row);
 		beaten += row.winner != TF_PROGRAM_NONE;
+		slower += row.change == TF_DRIFT_SLOWER;
+		faster += row.change == TF_DRIFT_FASTER;
 	}
-	printf("%u of %u picks are beaten here; selectors stay as packaged\n", beaten,
-		program->group_count);
+	printf("%u of %u picks are beaten here, %u slower than packaged, %u faster; selectors stay as "
+		   "packaged\n",
+		beaten, program->group_count, slower, faster);
 	return tf_report_flush(stdout, err);
 }
 

@@ -36,6 +36,8 @@ static void fill(struct fixture *fixture)
 	for (uint32_t i = 0; i < CANDIDATES; i++) {
 		fixture->candidates[i].group = i >= 3;
 		fixture->candidates[i].stage_median_ns[0] = 1000;
+		fixture->candidates[i].stage_low_ns[0] = 990;
+		fixture->candidates[i].stage_high_ns[0] = 1015;
 		set(fixture, i, 1000);
 	}
 	fixture->selectors[0] = 1;
@@ -67,6 +69,33 @@ static void an_equal_machine_holds(void **state)
 	assert_int_equal(row.packaged_ns, 1000);
 	assert_int_equal(row.measured_ns, 1010);
 	assert_true(row.ratio > 1.0099 && row.ratio < 1.0101);
+}
+
+/* set() spreads: median ns + 10, interval ns + 5 to ns + 15. */
+static void a_change_needs_more_than_a_tie_and_no_overlap(void **state)
+{
+	struct fixture fixture;
+	struct tf_drift_row row;
+
+	(void)state;
+	fill(&fixture);
+	row = compare(&fixture, 0);
+	assert_int_equal(row.measured_low_ns, 1005);
+	assert_int_equal(row.measured_high_ns, 1015);
+	assert_int_equal(row.packaged_low_ns, 990);
+	assert_int_equal(row.packaged_high_ns, 1015);
+	assert_int_equal(row.change, TF_DRIFT_ALIKE);
+	set(&fixture, 1, 1010); /* 2 % above, touching */
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_ALIKE);
+	set(&fixture, 1, 1011); /* 2.1 % above, one ns beyond the packaged interval */
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_SLOWER);
+	fixture.candidates[1].stage_high_ns[0] = 1016;
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_ALIKE);
+	set(&fixture, 1, 969); /* 2.1 % below; ends at 984 */
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_FASTER);
+	fixture.candidates[1].stage_low_ns[0] = 984;
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_ALIKE);
+	assert_string_equal(tf_drift_change_name(TF_DRIFT_SLOWER), "slower");
 }
 
 static void the_lowest_of_the_winners_is_named(void **state)
@@ -112,6 +141,7 @@ static void what_was_struck_takes_no_part(void **state)
 	assert_true(row.measured_ns == TF_NS_NONE);
 	assert_int_equal(row.winner, TF_PROGRAM_NONE);
 	assert_true(row.ratio == 0);
+	assert_int_equal(row.change, TF_DRIFT_UNKNOWN);
 }
 
 static void nothing_packaged_gives_no_ratio(void **state)
@@ -122,12 +152,14 @@ static void nothing_packaged_gives_no_ratio(void **state)
 	fill(&fixture);
 	fixture.candidates[1].stage_median_ns[0] = -1;
 	assert_true(compare(&fixture, 0).ratio == 0);
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_UNKNOWN);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_equal_machine_holds),
+		cmocka_unit_test(a_change_needs_more_than_a_tie_and_no_overlap),
 		cmocka_unit_test(the_lowest_of_the_winners_is_named),
 		cmocka_unit_test(a_tie_holds),
 		cmocka_unit_test(what_was_struck_takes_no_part),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: exit codes, refusals, --check, --bench, --drift. Usage: TFRUN PACKAGE EDIT"""
+import hashlib
 import json
 import os
 import re
@@ -130,15 +131,35 @@ def test_bench():
     check(code == 0 and len(out.splitlines()) == 2 and "steps/s" in out, out)
 
 
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
 def test_drift():
+    before = sha256(PACKAGE)
     code, out, err = run("--drift", "--json")
     answer = json.loads(out)
     check(code == 0 and err == "" and len(answer["groups"]) == 2, out, err)
     for group in answer["groups"]:
         check(group["packaged_ns"] > 0 and group["measured_ns"] > 0, group)
         check(abs(group["ratio"] - group["measured_ns"] / group["packaged_ns"]) < 1e-9, group)
+        check(group["change"] in ("alike", "slower", "faster"), group)
+        for which in ("packaged", "measured"):
+            low, high = group[which + "_interval_ns"]
+            check(0 < low <= group[which + "_ns"] <= high, group)
     code, out, err = run("--drift")
     check(code == 0 and "selectors stay as packaged" in out, out)
+    # fewer capacities loaded: the startup graph and its memory are whole, every group is compared
+    code, out, err = run("--drift", "--json", "--capacity", "1")
+    fewer = json.loads(out)
+    check(code == 0 and err == "", out, err)
+    check([(g["group"], g["capacity"], g["pick"], g["packaged_ns"]) for g in fewer["groups"]]
+          == [(g["group"], g["capacity"], g["pick"], g["packaged_ns"]) for g in answer["groups"]],
+          out)
+    check(all(group["measured_ns"] > 0 for group in fewer["groups"]), out)
+    # and the file says the same after it as before
+    check(fewer["sha256"] == answer["sha256"] and sha256(PACKAGE) == before, out)
 
 
 def test_taken_port():
