@@ -31,7 +31,8 @@ static const struct tf_option option_table[] = {
 		.kind = TF_OPTION_TEXT,
 		.value = "GROUP",
 		.off = offsetof(struct words, why),
-		.help = "show every candidate of a group, its samples' medians and what became of it"},
+		.help = "show every candidate of a group with its intervals, who was left behind or beaten "
+				"by whom, and the tie that decided"},
 	{.name = "capacity",
 		.kind = TF_OPTION_UINT,
 		.value = "N",

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `tfprep inspect --why`: every candidate of a group in ladder order, with both stages' times. */
+/*
+ * `tfprep inspect --why`: every candidate of a group in ladder order, with both stages' times, the
+ * value that decided, and what became of it.
+ */
 #include "prepare/inspect_print.h"
 
 #include <string.h>
 
 #include "base/near_miss.h"
 #include "prepare/json_print.h"
+#include "prepare/package_proof.h"
 #include "prepare/text_table.h"
+#include "runtime/collective/select.h"
 
 #define LIST_BYTES 256 /* capacities in a message; more are cut */
 
@@ -68,8 +73,21 @@ static void add_stage(
 		(double)entry->stage_low_ns[stage] / 1e3, (double)entry->stage_high_ns[stage] / 1e3);
 }
 
-static void add_candidate(struct tf_text_table *table, const struct tf_group_candidate *entry)
+/* What the second stage compared, as ns of a sample; negative: it did not sample the candidate. */
+static double value_ns(const struct tf_program *program, uint32_t candidate)
 {
+	uint64_t row[TF_PASSES];
+
+	if (!tf_program_samples(program, candidate, 1, row))
+		return -1;
+	return (double)tf_select_value(row) / TF_VALUE_SAMPLES;
+}
+
+static void add_candidate(
+	struct tf_text_table *table, const struct tf_program *program, uint32_t index)
+{
+	const struct tf_group_candidate *entry = &program->candidates[index];
+	double value = value_ns(program, index);
 	char name[TF_CANDIDATE_NAME_BYTES];
 
 	tf_text_table_cell(table, "%u", entry->rung);
@@ -77,16 +95,29 @@ static void add_candidate(struct tf_text_table *table, const struct tf_group_can
 	tf_text_table_cell(table, "%s", tf_candidate_state_name(entry->state));
 	add_stage(table, entry, 0);
 	add_stage(table, entry, 1);
+	if (value < 0)
+		tf_text_table_cell(table, "-");
+	else
+		tf_text_table_cell(table, "%.3f", value / 1e3);
 	tf_text_table_cell(table, "%s", entry->reason);
+}
+
+/* The sentence that decided, by itself: the pick's reason names the rung it was compared with. */
+static void print_decision(FILE *to, const struct tf_program *program, uint32_t index)
+{
+	const struct tf_group_candidate *picked = &program->candidates[program->selectors[index]];
+	char name[TF_CANDIDATE_NAME_BYTES];
+
+	fprintf(to, "  decided: %s %s\n", tf_candidate_name(&picked->candidate, name), picked->reason);
 }
 
 static enum tf_status print_group(
 	FILE *to, const struct tf_program *program, uint32_t index, struct tf_error *err)
 {
 	static const char *const head[] = {
-		"rung", "candidate", "state", "first stage us", "second stage us", "reason"};
+		"rung", "candidate", "state", "first stage us", "second stage us", "value us", "reason"};
 	const struct tf_group *group = &program->groups[index];
-	struct tf_text_table table = {.align = "rllrrl"};
+	struct tf_text_table table = {.align = "rllrrrl"};
 
 	fprintf(to, "%s at capacity %u: %s of %s, %llu bytes a rank, %u ranks, %u calls a step\n",
 		group->name, group->capacity, tf_op_name(group->op), tf_dtype_name(group->dtype),
@@ -95,19 +126,25 @@ static enum tf_status print_group(
 		tf_text_table_cell(&table, "%s", head[i]);
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
 		if (program->candidates[i].group == index)
-			add_candidate(&table, &program->candidates[i]);
+			add_candidate(&table, program, i);
 	}
-	return tf_text_table_print(&table, to, "  ", err);
+	TF_TRY(tf_text_table_print(&table, to, "  ", err));
+	print_decision(to, program, index);
+	return TF_OK;
 }
 
-static json_t *pack_candidate(const struct tf_group_candidate *entry)
+static json_t *pack_candidate(const struct tf_program *program, uint32_t index)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o}", "rung", (json_int_t)entry->rung, "candidate",
-		tf_json_candidate(&entry->candidate), "state", tf_candidate_state_name(entry->state),
-		"reason", entry->reason, "stage1",
+	const struct tf_group_candidate *entry = &program->candidates[index];
+	double value = value_ns(program, index);
+
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o}", "rung", (json_int_t)entry->rung,
+		"candidate", tf_json_candidate(&entry->candidate), "state",
+		tf_candidate_state_name(entry->state), "reason", entry->reason, "stage1",
 		tf_json_times(entry->stage_median_ns[0], entry->stage_low_ns[0], entry->stage_high_ns[0]),
 		"stage2",
-		tf_json_times(entry->stage_median_ns[1], entry->stage_low_ns[1], entry->stage_high_ns[1]));
+		tf_json_times(entry->stage_median_ns[1], entry->stage_low_ns[1], entry->stage_high_ns[1]),
+		"value_ns", value < 0 ? json_null() : json_real(value));
 }
 
 static json_t *pack_group(const struct tf_program *program, uint32_t index)
@@ -116,7 +153,7 @@ static json_t *pack_group(const struct tf_program *program, uint32_t index)
 
 	for (uint32_t i = 0; candidates && i < program->candidate_count; i++) {
 		if (program->candidates[i].group == index)
-			candidates = tf_json_append(candidates, pack_candidate(&program->candidates[i]));
+			candidates = tf_json_append(candidates, pack_candidate(program, i));
 	}
 	return json_pack("{s:I, s:s, s:s, s:I, s:o}", "capacity",
 		(json_int_t)program->groups[index].capacity, "op", tf_op_name(program->groups[index].op),

@@ -74,6 +74,16 @@ static void test_why(void **state)
 		assert_int_equal(json_integer_value(json_object_get(candidate, "rung")), (int)i);
 		assert_true(*json_string_value(json_object_get(candidate, "reason")));
 		assert_true(json_is_object(json_object_get(candidate, "stage1")));
+		/* what the second stage compared lies inside the interval that it gave */
+		assert_int_equal(json_is_real(json_object_get(candidate, "value_ns")),
+			json_is_object(json_object_get(candidate, "stage2")));
+		if (json_is_object(json_object_get(candidate, "stage2"))) {
+			const json_t *time = json_object_get(candidate, "stage2");
+			double value = json_real_value(json_object_get(candidate, "value_ns"));
+
+			assert_true(value >= (double)json_integer_value(json_object_get(time, "low_ns")));
+			assert_true(value <= (double)json_integer_value(json_object_get(time, "high_ns")));
+		}
 		picked += !strcmp(json_string_value(json_object_get(candidate, "state")), "picked");
 	}
 	assert_int_equal(picked, 1);
@@ -83,6 +93,7 @@ static void test_why(void **state)
 	assert_null(strstr(tf_verb_out, "capacity 1"));
 	assert_non_null(strstr(tf_verb_out, "one_shot/ll/t32/c1"));
 	assert_non_null(strstr(tf_verb_out, "picked: "));
+	assert_non_null(strstr(tf_verb_out, "  decided: one_shot/"));
 }
 
 static void test_why_refusals(void **state)
