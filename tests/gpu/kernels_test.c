@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels_test check | bench [--kernels FILE] [--log FILE] [--seconds N] [--op NAME]
- * [--writer NAME]: the CUDA kernels alone, without the runtime around them. --op and --writer, which
- * may be given several times, limit the bench to these and leave NCCL out. Ends within N seconds
- * (170); every wait of the kernels is bounded. Exit code 77 where there is no device.
+ * [--writer NAME]: the CUDA kernels alone, without the runtime around them. --op and --writer,
+ * which may be given several times, limit the bench to these and leave NCCL out. Ends within N
+ * seconds (170); every wait of the kernels is bounded. Exit code 77 where there is no device.
  */
 #include <stdio.h>
 #include <stdlib.h>
