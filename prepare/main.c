@@ -10,6 +10,7 @@
 #include "prepare/export_verb.h"
 #include "prepare/inspect_verb.h"
 #include "prepare/progress_bar.h"
+#include "prepare/report_verb.h"
 #include "prepare/tfprep_tool.h"
 #include "prepare/topology_verb.h"
 #include "prepare/verify_verb.h"
@@ -30,6 +31,7 @@ static const struct verb_entry entries[] = {
 	{&tf_inspect_verb_table, tf_inspect_verb},
 	{&tf_verify_verb_table, tf_verify_verb},
 	{&tf_diff_verb_table, tf_diff_verb},
+	{&tf_report_verb_table, tf_report_verb},
 	{&tf_bench_verb_table, tf_bench_verb},
 };
 
