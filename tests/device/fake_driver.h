@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver for tests: libcuda.so.1 whose device memory is shared memory of this machine and whose
- * kernels are the host's test kernels. What it shows and where it fails is in the environment:
+ * kernels are the host's: the test kernels and the collectives. What it shows and where it fails is
+ * in the environment:
  *
  * FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_NAME, FAKE_CUDA_PEERS (0: no peer access),
  * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_MISSING (a function that it lacks),
@@ -49,6 +50,8 @@ CUresult fake_cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 CUresult fake_cuMemUnmap(CUdeviceptr address, size_t size);
 CUresult fake_cuMemSetAccess(
 	CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count);
+CUresult fake_cuMemAlloc(CUdeviceptr *out, size_t bytes);
+CUresult fake_cuMemFree(CUdeviceptr address);
 CUresult fake_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
 CUresult fake_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream);
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
@@ -70,11 +73,23 @@ CUresult fake_cuFuncLoad(CUfunction function);
 CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult fake_cuStreamDestroy(CUstream stream);
 CUresult fake_cuStreamQuery(CUstream stream);
+/* What is launched and enqueued in between becomes a node; other operations are not captured. */
+CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
+CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out);
 CUresult fake_cuLaunchKernelEx(
 	const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
 /* Runs a kernel; `args` is its struct. Waits until the stream is free first. */
 CUresult fake_run(CUfunction function, const void *args, CUstream stream);
 size_t fake_args_bytes(CUfunction function);
+
+/* Another fake library's work, exported: `fn` runs with a copy of `bytes` of `user`. */
+#define FAKE_ENQUEUE_NAME "fake_enqueue"
+typedef void (*fake_call_fn)(void *user);
+CUresult fake_enqueue(CUstream stream, fake_call_fn fn, const void *user, size_t bytes);
+
+/* fake_kernels.c: a kernel by name, or NULL; lives as long as the program. */
+struct tf_host_kernel;
+const struct tf_host_kernel *fake_kernel_find(const char *name);
 
 /* fake_graph.c */
 CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags);
@@ -92,6 +107,11 @@ CUresult fake_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, con
 CUresult fake_cuGraphInstantiateWithParams(
 	CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 CUresult fake_cuGraphExecDestroy(CUgraphExec exec);
+/* Nodes behind `last` (or at the beginning): a kernel with its arguments, or a call. */
+CUgraphNode fake_graph_append_kernel(
+	CUgraph graph, CUgraphNode last, CUfunction function, const void *args);
+CUgraphNode fake_graph_append_call(
+	CUgraph graph, CUgraphNode last, fake_call_fn fn, const void *user, size_t bytes);
 CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream);
 CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream);
 

@@ -13,7 +13,9 @@ struct node {
 	struct node *next;
 	size_t index;
 	CUfunction function; /* a kernel, with `args` */
+	fake_call_fn call;   /* a call, with `args` */
 	void *args;
+	size_t args_bytes;
 	CUdeviceptr to, from; /* a copy; from 0: a set */
 	unsigned char value;
 	size_t bytes;
@@ -90,6 +92,13 @@ static struct node *add_node(CUgraph handle, CUgraphNode *out)
 	return node;
 }
 
+static void take_args(struct node *node, const void *args, size_t bytes)
+{
+	node->args = malloc(bytes);
+	node->args_bytes = bytes;
+	memcpy(node->args, args, bytes);
+}
+
 CUresult fake_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
 	size_t after_count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
@@ -101,9 +110,40 @@ CUresult fake_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgrap
 		return CUDA_ERROR_INVALID_VALUE;
 	node = add_node(graph, out);
 	node->function = params->func;
-	node->args = malloc(fake_args_bytes(params->func));
-	memcpy(node->args, params->kernelParams[0], fake_args_bytes(params->func));
+	take_args(node, params->kernelParams[0], fake_args_bytes(params->func));
 	return CUDA_SUCCESS;
+}
+
+static void add_edge(struct graph *graph, size_t from, size_t to)
+{
+	graph->edges = realloc(graph->edges, (graph->edge_count + 1) * sizeof(*graph->edges));
+	graph->edges[graph->edge_count++] = (struct edge){from, to};
+}
+
+CUgraphNode fake_graph_append_kernel(
+	CUgraph graph, CUgraphNode last, CUfunction function, const void *args)
+{
+	CUgraphNode out;
+	struct node *node = add_node(graph, &out);
+
+	node->function = function;
+	take_args(node, args, fake_args_bytes(function));
+	if (last)
+		add_edge(graph_of(graph), node_of(last)->index, node->index);
+	return out;
+}
+
+CUgraphNode fake_graph_append_call(
+	CUgraph graph, CUgraphNode last, fake_call_fn fn, const void *user, size_t bytes)
+{
+	CUgraphNode out;
+	struct node *node = add_node(graph, &out);
+
+	node->call = fn;
+	take_args(node, user, bytes);
+	if (last)
+		add_edge(graph_of(graph), node_of(last)->index, node->index);
+	return out;
 }
 
 CUresult fake_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
@@ -196,10 +236,8 @@ static struct node *copy_node(const struct node *node)
 	struct node *copy = malloc(sizeof(*copy));
 
 	*copy = *node;
-	if (node->args) {
-		copy->args = malloc(fake_args_bytes(node->function));
-		memcpy(copy->args, node->args, fake_args_bytes(node->function));
-	}
+	if (node->args)
+		take_args(copy, node->args, node->args_bytes);
 	return copy;
 }
 
@@ -284,6 +322,8 @@ CUresult fake_cuGraphLaunch(CUgraphExec handle, CUstream stream)
 
 		if (node->function)
 			(void)fake_run(node->function, node->args, stream);
+		else if (node->call)
+			node->call(node->args);
 		else if (node->from)
 			(void)fake_cuMemcpyDtoDAsync(node->to, node->from, node->bytes, stream);
 		else if (node->bytes)

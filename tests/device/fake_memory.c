@@ -175,6 +175,22 @@ CUresult fake_cuMemSetAccess(
 																	: CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult fake_cuMemAlloc(CUdeviceptr *out, size_t bytes)
+{
+	void *memory;
+
+	FAKE_MAY_FAIL("cuMemAlloc");
+	memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
+	*out = (CUdeviceptr)(uintptr_t)memory;
+	return memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_cuMemFree(CUdeviceptr address)
+{
+	free(at(address));
+	return CUDA_SUCCESS;
+}
+
 CUresult fake_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	(void)stream;

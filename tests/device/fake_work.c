@@ -12,6 +12,8 @@
 
 struct stream {
 	int64_t busy_until_ns;
+	CUgraph capture; /* NULL: none */
+	CUgraphNode last;
 };
 
 static struct stream *stream_of(CUstream stream)
@@ -44,18 +46,14 @@ CUresult fake_cuLibraryUnload(CUlibrary library)
 
 CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-	size_t count;
-	const struct tf_host_kernel *kernels = test_kernels(&count);
+	const struct tf_host_kernel *found;
 
 	FAKE_MAY_FAIL("cuLibraryGetKernel");
 	if (!library)
 		return CUDA_ERROR_INVALID_HANDLE;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(kernels[i].name, name) == 0) {
-			*kernel = (CUkernel)(uintptr_t)&kernels[i];
-			return CUDA_SUCCESS;
-		}
-	return CUDA_ERROR_NOT_FOUND;
+	found = fake_kernel_find(name);
+	*kernel = (CUkernel)(uintptr_t)found;
+	return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
@@ -123,9 +121,48 @@ CUresult fake_cuStreamDestroy(CUstream stream)
 CUresult fake_cuStreamQuery(CUstream stream)
 {
 	FAKE_MAY_FAIL("cuStreamQuery");
+	if (stream_of(stream)->capture)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	return tf_now_ns() < __atomic_load_n(&stream_of(stream)->busy_until_ns, __ATOMIC_SEQ_CST)
 		? CUDA_ERROR_NOT_READY
 		: CUDA_SUCCESS;
+}
+
+CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+	FAKE_MAY_FAIL("cuStreamBeginCapture");
+	if (stream_of(stream)->capture || mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	stream_of(stream)->last = NULL;
+	return fake_cuGraphCreate(&stream_of(stream)->capture, 0);
+}
+
+CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out)
+{
+	*out = NULL;
+	FAKE_MAY_FAIL("cuStreamEndCapture");
+	if (!stream_of(stream)->capture)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	*out = stream_of(stream)->capture;
+	stream_of(stream)->capture = NULL;
+	return CUDA_SUCCESS;
+}
+
+__attribute__((visibility("default"))) CUresult fake_enqueue(
+	CUstream stream, fake_call_fn fn, const void *user, size_t bytes)
+{
+	struct stream *to = stream_of(stream);
+	void *copy;
+
+	if (to->capture) {
+		to->last = fake_graph_append_call(to->capture, to->last, fn, user, bytes);
+		return CUDA_SUCCESS;
+	}
+	copy = malloc(bytes);
+	memcpy(copy, user, bytes);
+	fn(copy);
+	free(copy);
+	return CUDA_SUCCESS;
 }
 
 CUresult fake_run(CUfunction function, const void *args, CUstream stream)
@@ -150,5 +187,11 @@ CUresult fake_cuLaunchKernelEx(
 	FAKE_MAY_FAIL("cuLaunchKernelEx");
 	if (extra || !config->gridDimX || !config->blockDimX || (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (stream_of(config->hStream)->capture) {
+		struct stream *to = stream_of(config->hStream);
+
+		to->last = fake_graph_append_kernel(to->capture, to->last, function, params[0]);
+		return CUDA_SUCCESS;
+	}
 	return fake_run(function, params[0], config->hStream);
 }

@@ -44,6 +44,8 @@ extern "C" {
 	X(cuMemMap, 10020)                                                                             \
 	X(cuMemUnmap, 10020)                                                                           \
 	X(cuMemSetAccess, 10020)                                                                       \
+	X(cuMemAlloc, 3020)                                                                            \
+	X(cuMemFree, 3020)                                                                             \
 	X(cuMemcpyHtoDAsync, 3020)                                                                     \
 	X(cuMemcpyDtoHAsync, 3020)                                                                     \
 	X(cuMemcpyDtoDAsync, 3020)                                                                     \
@@ -59,6 +61,8 @@ extern "C" {
 	X(cuStreamCreate, 2000)                                                                        \
 	X(cuStreamDestroy, 4000)                                                                       \
 	X(cuStreamQuery, 2000)                                                                         \
+	X(cuStreamBeginCapture, 10010)                                                                 \
+	X(cuStreamEndCapture, 10000)                                                                   \
 	X(cuLaunchKernelEx, 11060)                                                                     \
 	X(cuGraphCreate, 10000)                                                                        \
 	X(cuGraphDestroy, 10000)                                                                       \

@@ -26,6 +26,7 @@ struct tf_exec {
 	uint32_t node_count;
 	struct tf_exec_node *nodes; /* (node_count) */
 	uint8_t *args;
+	int is_capture; /* the nodes are not known */
 };
 
 static enum tf_status check_nodes(const struct tf_exec_node *nodes, uint32_t node_count,
@@ -123,6 +124,14 @@ static enum tf_status instantiate(
 	return status;
 }
 
+static enum tf_status upload(const struct tf_exec *exec, struct tf_error *err)
+{
+	const struct tf_cuda_context *context = exec->context;
+
+	TF_TRY(TF_CU(context->api, err, cuGraphUpload(exec->handle, context->transfer)));
+	return tf_cuda_context_settle(context, err);
+}
+
 static enum tf_status describe_and_instantiate(struct tf_exec *exec,
 	struct description *description, const struct tf_exec_edge *edges, uint32_t edge_count,
 	struct tf_error *err)
@@ -133,8 +142,7 @@ static enum tf_status describe_and_instantiate(struct tf_exec *exec,
 	TF_TRY(tf_cuda_edges_add(
 		context, description->graph, description->handles, edges, edge_count, err));
 	TF_TRY(instantiate(exec, description, err));
-	TF_TRY(TF_CU(context->api, err, cuGraphUpload(exec->handle, context->transfer)));
-	return tf_cuda_context_settle(context, err);
+	return upload(exec, err);
 }
 
 static enum tf_status make_handle(struct tf_exec *exec, const struct tf_exec_node *nodes,
@@ -190,6 +198,29 @@ enum tf_status tf_cuda_graph_build(struct tf_device *device, const struct tf_exe
 	return TF_OK;
 }
 
+enum tf_status tf_cuda_exec_of_capture(
+	struct tf_cuda_context *context, CUgraph graph, struct tf_exec **out, struct tf_error *err)
+{
+	struct description description = {.graph = graph};
+	struct tf_exec *exec = tf_calloc(1, sizeof(*exec));
+	enum tf_status status;
+
+	if (!exec)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a graph");
+	tf_cuda_context_again(context);
+	exec->context = context;
+	exec->is_capture = 1;
+	status = instantiate(exec, &description, err);
+	if (status == TF_OK)
+		status = upload(exec, err);
+	if (status != TF_OK) {
+		tf_cuda_graph_destroy(exec);
+		return status;
+	}
+	*out = exec;
+	return TF_OK;
+}
+
 void tf_cuda_graph_destroy(struct tf_exec *exec)
 {
 	if (!exec)
@@ -213,6 +244,9 @@ enum tf_status tf_cuda_exec_launch(
 enum tf_status tf_cuda_exec_tap(
 	const struct tf_exec *exec, tf_stream_tap_fn fn, void *user, struct tf_error *err)
 {
+	if (exec->is_capture)
+		return TF_FAIL(err, TF_E_UNSUPPORTED,
+			"a graph that was captured from another library cannot be seen node by node");
 	for (uint32_t i = 0; i < exec->node_count; i++)
 		TF_TRY(fn(user, &exec->nodes[i], err));
 	return TF_OK;

@@ -17,6 +17,13 @@ enum tf_status tf_cuda_graph_build(struct tf_device *device, const struct tf_exe
 	struct tf_exec **out, struct tf_error *err);
 void tf_cuda_graph_destroy(struct tf_exec *exec);
 
+/*
+ * Instantiates and uploads a captured graph, whose nodes are the driver's alone: such a graph can
+ * be launched, and shows a tap nothing (TF_E_UNSUPPORTED). `graph` stays the caller's.
+ */
+TF_WARN_UNUSED enum tf_status tf_cuda_exec_of_capture(
+	struct tf_cuda_context *context, CUgraph graph, struct tf_exec **out, struct tf_error *err);
+
 /* Starts the graph on a stream of the current context. */
 TF_WARN_UNUSED enum tf_status tf_cuda_exec_launch(
 	const struct tf_exec *exec, CUstream stream, struct tf_error *err);

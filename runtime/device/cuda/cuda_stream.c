@@ -164,3 +164,13 @@ void tf_cuda_stream_tap(struct tf_stream *stream, tf_stream_tap_fn fn, void *use
 	stream->tap = fn;
 	stream->tap_user = user;
 }
+
+struct tf_cuda_context *tf_cuda_stream_context(const struct tf_stream *stream)
+{
+	return stream->context;
+}
+
+void *tf_cuda_stream_native(const struct tf_stream *stream)
+{
+	return stream->handle;
+}

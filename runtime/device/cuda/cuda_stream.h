@@ -9,6 +9,8 @@
 extern "C" {
 #endif
 
+struct tf_cuda_context;
+
 enum tf_status tf_cuda_stream_create(
 	struct tf_device *device, struct tf_stream **out, struct tf_error *err);
 void tf_cuda_stream_destroy(struct tf_stream *stream);
@@ -23,6 +25,10 @@ enum tf_status tf_cuda_stream_graph(
 enum tf_status tf_cuda_stream_wait(
 	struct tf_stream *stream, int64_t deadline_ns, struct tf_error *err);
 void tf_cuda_stream_tap(struct tf_stream *stream, tf_stream_tap_fn fn, void *user);
+
+/* The stream's context and its CUstream; borrowed. */
+struct tf_cuda_context *tf_cuda_stream_context(const struct tf_stream *stream);
+void *tf_cuda_stream_native(const struct tf_stream *stream);
 
 #ifdef __cplusplus
 }
