@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verb `bench`: what tuned collectives cost on this machine's host device. */
+/* The verb `bench`: what tuned collectives cost on this machine. */
 #ifndef TF_PREPARE_BENCH_VERB_H
 #define TF_PREPARE_BENCH_VERB_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   cases -> one workload, tuned in rank processes -> chains as long as the time allows
- *         -> rounds: ours, MPI, ours, MPI, ...
+ *   cases -> one workload, tuned in rank processes
+ *         -> host: chains as long as the time allows -> rounds: ours, MPI, ours, MPI, ...
+ *         -> GPUs: chains of TF_BENCH_CALLS_MAX calls, or steps -> gpu_bench.c
  */
 #include "prepare/bench/bench.h"
 
@@ -16,13 +17,12 @@
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
 #include "prepare/bench/bench_round.h"
+#include "prepare/bench/gpu_bench.h"
 #include "prepare/bench/mpi_round.h"
+#include "prepare/bench/step_calls.h"
 #include "prepare/export/job_watch.h"
 
-#define LADDER  "local"
-#define WAIT_NS (10 * TF_NS_PER_S) /* of any rank for another: ranks may outnumber cores */
-#define TUNE_NS (300 * TF_NS_PER_S)
-#define SHARE   0.6 /* of the time that chains may take; the rest is tuning and starting */
+#define SHARE 0.6 /* of the time that chains may take; the rest is tuning and starting */
 
 uint32_t tf_bench_calls_max(uint64_t bytes)
 {
@@ -31,6 +31,11 @@ uint32_t tf_bench_calls_max(uint64_t bytes)
 	return calls < TF_BENCH_CALLS_MIN ? TF_BENCH_CALLS_MIN
 		: calls > TF_BENCH_CALLS_MAX  ? TF_BENCH_CALLS_MAX
 									  : (uint32_t)calls;
+}
+
+static int is_host(const struct tf_bench_options *options)
+{
+	return !strcmp(options->device, "host");
 }
 
 static enum tf_status make_workload(
@@ -44,14 +49,15 @@ static enum tf_status make_workload(
 	workload->capacity_count = 1;
 	for (uint32_t i = 0; i < options->case_count; i++) {
 		struct tf_group *group = &workload->groups[workload->group_count++];
+		uint32_t most = tf_bench_calls_max(options->cases[i].bytes);
 
 		*group = (struct tf_group){
 			.op = options->cases[i].op,
 			.dtype = options->dtype,
 			.row_elements = options->cases[i].bytes / tf_dtype_bytes(options->dtype),
 			.capacity = 1,
-			.times = tf_bench_calls_max(options->cases[i].bytes),
-			.buffer_pairs = tf_bench_calls_max(options->cases[i].bytes),
+			.times = is_host(options) ? most : TF_BENCH_CALLS_MAX,
+			.buffer_pairs = most,
 		};
 		snprintf(group->name, sizeof(group->name), "%s-%" PRIu64, tf_op_name(group->op),
 			options->cases[i].bytes);
@@ -79,8 +85,9 @@ static enum tf_status run_tuning(const struct tf_bench_options *options,
 	struct tf_rank_job job = {
 		.workload = workload,
 		.ladder = ladder,
-		.device = "host",
-		.timeout_ns = WAIT_NS,
+		.device = options->device,
+		.device_count = options->device_count,
+		.timeout_ns = options->timeout_ns,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
 	};
 	struct tf_job_done done;
@@ -89,8 +96,9 @@ static enum tf_status run_tuning(const struct tf_bench_options *options,
 	memset(&done, 0, sizeof(done));
 	if (job.catalog_fd < 0)
 		return TF_FAIL_ERRNO(err, "cannot create a memory file for the catalog");
-	status = tf_job_run(options->world, tf_rank_job_run, &job, tf_deadline_after(TUNE_NS),
-		options->progress, options->progress_user, options->interrupted, &done, sizeof(done), err);
+	status = tf_job_run(options->world, tf_rank_job_run, &job,
+		tf_deadline_after(TF_BENCH_JOB_TIMEOUTS * options->timeout_ns), options->progress,
+		options->progress_user, options->interrupted, &done, sizeof(done), err);
 	if (status == TF_OK)
 		status = read_program(job.catalog_fd, done.catalog_bytes, &result->program, err);
 	close(job.catalog_fd);
@@ -100,14 +108,17 @@ static enum tf_status run_tuning(const struct tf_bench_options *options,
 static enum tf_status tune(
 	const struct tf_bench_options *options, struct tf_bench_result *result, struct tf_error *err)
 {
+	const struct tf_workload *asked = options->workload;
 	struct tf_workload workload = {0};
 	struct tf_ladder ladder = {0};
-	enum tf_status status = make_workload(options, &workload, err);
+	enum tf_status status = TF_OK;
 
+	if (!asked)
+		status = make_workload(options, &workload, err);
 	if (status == TF_OK)
-		status = tf_ladder_builtin(LADDER, &ladder, err);
+		status = tf_ladder_builtin(options->topology, &ladder, err);
 	if (status == TF_OK)
-		status = run_tuning(options, &workload, &ladder, result, err);
+		status = run_tuning(options, asked ? asked : &workload, &ladder, result, err);
 	tf_workload_fini(&workload);
 	tf_ladder_fini(&ladder);
 	return status;
@@ -117,7 +128,7 @@ static enum tf_status tune(
 static void choose_calls(const struct tf_bench_options *options, struct tf_bench_result *result)
 {
 	double chains = (double)result->case_count * TF_BENCH_ROUNDS *
-		(TF_BENCH_LAUNCHES + TF_BENCH_WARM) * (options->against_mpi ? 2 : 1);
+		(TF_BENCH_LAUNCHES + TF_BENCH_WARM) * (options->against == TF_AGAINST_MPI ? 2 : 1);
 
 	for (uint32_t i = 0; i < result->case_count; i++) {
 		const struct tf_group_candidate *pick =
@@ -132,22 +143,79 @@ static void choose_calls(const struct tf_bench_options *options, struct tf_bench
 	}
 }
 
+static enum tf_status add_side(
+	struct tf_bench_result *result, enum tf_bench_side side, struct tf_error *err)
+{
+	result->times[side] = tf_calloc(result->case_count, sizeof(*result->times[side]));
+	if (!result->times[side])
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the times");
+	return TF_OK;
+}
+
 static enum tf_status run_rounds(const struct tf_bench_options *options,
 	const struct tf_mpi_tools *tools, struct tf_bench_result *result, struct tf_error *err)
 {
-	result->ours = tf_calloc(result->case_count, sizeof(result->ours[0]));
-	result->mpi =
-		options->against_mpi ? tf_calloc(result->case_count, sizeof(result->mpi[0])) : NULL;
-	if (!result->ours || (options->against_mpi && !result->mpi))
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the times");
+	TF_TRY(add_side(result, TF_SIDE_OURS, err));
+	if (options->against == TF_AGAINST_MPI)
+		TF_TRY(add_side(result, TF_SIDE_MPI, err));
 	for (uint32_t round = 0; round < TF_BENCH_ROUNDS; round++) {
 		if (options->progress)
 			options->progress(options->progress_user, "round", round, TF_BENCH_ROUNDS);
 		TF_TRY(tf_bench_round(options, result, round, err));
-		if (options->against_mpi)
+		if (options->against == TF_AGAINST_MPI)
 			TF_TRY(tf_mpi_round(tools, options, result, round, err));
 	}
 	return TF_OK;
+}
+
+/* A step is all groups of a capacity, which stand together. */
+static enum tf_status add_steps(struct tf_bench_result *result, struct tf_error *err)
+{
+	const struct tf_program *program = &result->program;
+	struct tf_bench_case *what = NULL;
+
+	result->case_count = 0;
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		const struct tf_group *group = &program->groups[g];
+
+		if (what && group->capacity == what->capacity) {
+			what->group_count++;
+			what->bytes = 0;
+			continue;
+		}
+		if (result->case_count == TF_BENCH_CASES_MAX)
+			return TF_FAIL(err, TF_E_LIMIT, "more than %d capacities", TF_BENCH_CASES_MAX);
+		what = &result->cases[result->case_count++];
+		*what = (struct tf_bench_case){
+			.op = group->op,
+			.bytes = tf_group_input_bytes(group),
+			.capacity = group->capacity,
+			.first_group = g,
+			.group_count = 1,
+		};
+	}
+	return TF_OK;
+}
+
+static enum tf_status measure(const struct tf_bench_options *options,
+	const struct tf_mpi_tools *tools, struct tf_bench_result *result, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < result->case_count; i++) {
+		result->cases[i].first_group = i;
+		result->cases[i].group_count = 1;
+	}
+	if (is_host(options)) {
+		choose_calls(options, result);
+		return run_rounds(options, tools, result, err);
+	}
+	if (options->workload)
+		TF_TRY(add_steps(result, err));
+	for (uint32_t i = 0; i < result->case_count; i++) {
+		struct tf_bench_case *what = &result->cases[i];
+
+		what->calls = tf_step_calls_count(&result->program, what->first_group, what->group_count);
+	}
+	return tf_gpu_bench(options, result, err);
 }
 
 static double load_now(void)
@@ -166,15 +234,14 @@ enum tf_status tf_bench(
 
 	memcpy(result->cases, options->cases, sizeof(result->cases));
 	result->case_count = options->case_count;
+	result->device = is_host(options) ? "host" : "cuda";
 	result->load_before = load_now();
-	if (options->against_mpi)
+	if (options->against == TF_AGAINST_MPI)
 		status = tf_mpi_tools_find(&tools, err);
 	if (status == TF_OK)
 		status = tune(options, result, err);
-	if (status == TF_OK) {
-		choose_calls(options, result);
-		status = run_rounds(options, &tools, result, err);
-	}
+	if (status == TF_OK)
+		status = measure(options, &tools, result, err);
 	tf_mpi_tools_fini(&tools);
 	result->load_after = load_now();
 	result->total_ns = tf_now_ns() - begin;
@@ -184,8 +251,10 @@ enum tf_status tf_bench(
 void tf_bench_result_fini(struct tf_bench_result *result)
 {
 	tf_program_fini(&result->program);
-	tf_free(result->ours);
-	tf_free(result->mpi);
+	for (int side = 0; side < TF_SIDE_COUNT; side++) {
+		tf_free(result->times[side]);
+		tf_free(result->checks[side]);
+	}
 	memset(result, 0, sizeof(*result));
 }
 
@@ -207,13 +276,13 @@ static double round_median(const struct tf_bench_times *times, int round)
 	return tf_order_interval(values, TF_BENCH_LAUNCHES).median;
 }
 
-double tf_bench_ratio(const struct tf_bench_times *ours, const struct tf_bench_times *mpi,
+double tf_bench_ratio(const struct tf_bench_times *ours, const struct tf_bench_times *other,
 	double *out_low, double *out_high)
 {
 	double values[TF_BENCH_ROUNDS], median;
 
 	for (int round = 0; round < TF_BENCH_ROUNDS; round++)
-		values[round] = round_median(ours, round) / round_median(mpi, round);
+		values[round] = round_median(ours, round) / round_median(other, round);
 	median = tf_order_interval(values, TF_BENCH_ROUNDS).median; /* sorts */
 	*out_low = values[0];
 	*out_high = values[TF_BENCH_ROUNDS - 1];

@@ -15,8 +15,6 @@
 #include "runtime/collective/collective.h"
 #include "runtime/link/channel.h"
 
-#define WAIT_NS (10 * TF_NS_PER_S) /* of any rank for another: ranks may outnumber cores */
-#define JOB_NS  (300 * TF_NS_PER_S)
 #define WORD_NS (2 * TF_NS_PER_S)
 #define SEED    UINT64_C(0x7466707265700005)
 
@@ -24,6 +22,7 @@ struct round_job {
 	struct tf_program *program;
 	const struct tf_bench_case *cases;
 	uint32_t case_count;
+	int64_t timeout_ns;
 };
 
 static enum tf_status open_rank(const struct round_job *job, struct tf_link *link,
@@ -33,11 +32,11 @@ static enum tf_status open_rank(const struct round_job *job, struct tf_link *lin
 
 	tf_collective_register_host();
 	rank->link = link;
-	rank->timeout_ns = WAIT_NS;
+	rank->timeout_ns = job->timeout_ns;
 	rank->program = job->program;
 	if (tf_device_ops_find("host", &rank->ops, &local) == TF_OK)
 		(void)!rank->ops->open(0, &rank->device, &local);
-	TF_TRY(tf_link_agree_ok(link, &local, tf_deadline_after(WAIT_NS), err));
+	TF_TRY(tf_link_agree_ok(link, &local, tf_deadline_after(job->timeout_ns), err));
 	return tf_bench_rank_open(rank, err);
 }
 
@@ -104,7 +103,7 @@ static enum tf_status launch_chain(
 		return tf_bench_rank_fault(rank, err);
 	begin = tf_now_ns();
 	TF_TRY(rank->ops->stream_graph(rank->stream, exec, err));
-	TF_TRY(rank->ops->stream_wait(rank->stream, tf_deadline_after(WAIT_NS), err));
+	TF_TRY(rank->ops->stream_wait(rank->stream, tf_deadline_after(rank->timeout_ns), err));
 	*out_ns = tf_now_ns() - begin;
 	return tf_bench_rank_fault(rank, err);
 }
@@ -122,14 +121,15 @@ static enum tf_status launch_all(struct tf_bench_rank *rank, uint32_t group, uin
 }
 
 /* The maximum over ranks of each launch. */
-static enum tf_status slowest(struct tf_link *link, int64_t *ns, struct tf_error *err)
+static enum tf_status slowest(const struct tf_bench_rank *rank, int64_t *ns, struct tf_error *err)
 {
 	int64_t all[TF_WORLD_MAX][TF_BENCH_LAUNCHES];
 
-	TF_TRY(tf_link_exchange_fixed(link, ns, sizeof(all[0]), all, tf_deadline_after(WAIT_NS), err));
-	for (uint32_t rank = 0; rank < tf_link_world(link); rank++) {
+	TF_TRY(tf_link_exchange_fixed(
+		rank->link, ns, sizeof(all[0]), all, tf_deadline_after(rank->timeout_ns), err));
+	for (uint32_t r = 0; r < rank->window.world; r++) {
 		for (int i = 0; i < TF_BENCH_LAUNCHES; i++)
-			ns[i] = all[rank][i] > ns[i] ? all[rank][i] : ns[i];
+			ns[i] = all[r][i] > ns[i] ? all[r][i] : ns[i];
 	}
 	return TF_OK;
 }
@@ -142,15 +142,15 @@ static enum tf_status run_case(struct tf_bench_rank *rank, uint32_t group, uint3
 	enum tf_status status;
 
 	(void)!build_chain(rank, group, calls, &exec, &local);
-	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);
+	status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(rank->timeout_ns), err);
 	if (status == TF_OK) {
 		if (launch_all(rank, group, calls, exec, out_ns, &local) != TF_OK)
 			tf_rank_memory_abort(&rank->memory);
-		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(WAIT_NS), err);
+		status = tf_link_agree_ok(rank->link, &local, tf_deadline_after(rank->timeout_ns), err);
 	}
 	if (exec)
 		rank->ops->graph_destroy(exec);
-	return status == TF_OK ? slowest(rank->link, out_ns, err) : status;
+	return status == TF_OK ? slowest(rank, out_ns, err) : status;
 }
 
 static enum tf_status run_cases(const struct round_job *job, struct tf_link *link,
@@ -189,13 +189,15 @@ enum tf_status tf_bench_round(const struct tf_bench_options *options,
 		.program = &result->program,
 		.cases = result->cases,
 		.case_count = result->case_count,
+		.timeout_ns = options->timeout_ns,
 	};
 
-	TF_TRY(tf_job_run(options->world, run, &job, tf_deadline_after(JOB_NS), NULL, NULL,
+	TF_TRY(tf_job_run(options->world, run, &job,
+		tf_deadline_after(TF_BENCH_JOB_TIMEOUTS * options->timeout_ns), NULL, NULL,
 		options->interrupted, ns, result->case_count * sizeof(ns[0]), err));
 	for (uint32_t i = 0; i < result->case_count; i++) {
 		for (int k = 0; k < TF_BENCH_LAUNCHES; k++)
-			result->ours[i].chain_ns[round][k] = ns[i][k];
+			result->times[TF_SIDE_OURS][i].chain_ns[round][k] = ns[i][k];
 	}
 	return TF_OK;
 }

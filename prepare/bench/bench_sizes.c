@@ -105,15 +105,16 @@ static enum tf_status parse_sizes(
 static enum tf_status parse_op(
 	const char *word, size_t length, enum tf_op *out, struct tf_error *err)
 {
-	static const enum tf_op ops[] = {TF_OP_ALL_REDUCE, TF_OP_ALL_GATHER};
+	for (int op = 0; op < TF_OP_COUNT; op++) {
+		const char *name = tf_op_name((enum tf_op)op);
 
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		if (strlen(tf_op_name(ops[i])) == length && !strncmp(tf_op_name(ops[i]), word, length)) {
-			*out = ops[i];
+		if (strlen(name) == length && !strncmp(name, word, length)) {
+			*out = (enum tf_op)op;
 			return TF_OK;
 		}
 	}
-	return TF_FAIL(err, TF_E_USAGE, "operation '%.*s' is unknown, allowed: all_reduce, all_gather",
+	return TF_FAIL(err, TF_E_USAGE,
+		"operation '%.*s' is unknown, allowed: all_reduce, all_gather, reduce_scatter",
 		(int)(length < SHOWN_MAX ? length : SHOWN_MAX), word);
 }
 

@@ -34,7 +34,7 @@ static int64_t bound_ns(const struct tf_bench_result *result, uint32_t round)
 
 	for (uint32_t i = 0; i < result->case_count; i++) {
 		for (int k = 0; k < TF_BENCH_LAUNCHES; k++)
-			sum += result->ours[i].chain_ns[round][k];
+			sum += result->times[TF_SIDE_OURS][i].chain_ns[round][k];
 	}
 	return START_NS + SLACK * sum;
 }
@@ -101,7 +101,8 @@ static enum tf_status take_line(struct tf_bench_result *result, uint32_t line, c
 		snprintf(result->mpi_library, sizeof(result->mpi_library), "%s", library);
 		taken = 1;
 	} else if (line && line <= result->case_count) {
-		taken = take_case(root, &result->cases[line - 1], result->mpi[line - 1].chain_ns[round]);
+		taken = take_case(
+			root, &result->cases[line - 1], result->times[TF_SIDE_MPI][line - 1].chain_ns[round]);
 	}
 	json_decref(root);
 	if (!taken)

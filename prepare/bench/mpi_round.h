@@ -24,7 +24,8 @@ TF_WARN_UNUSED enum tf_status tf_mpi_tools_find(struct tf_mpi_tools *tools, stru
 void tf_mpi_tools_fini(struct tf_mpi_tools *tools);
 
 /*
- * Measures all cases into round `round` of result->mpi, and fills result->mpi_library.
+ * Measures all cases into round `round` of result->times[TF_SIDE_MPI], and fills
+ * result->mpi_library.
  * TF_E_SYSTEM: it did not start or failed, with its last line on stderr; TF_E_INVALID: an answer
  * that does not belong to what was asked; TF_E_TIMEOUT; TF_E_ABORTED. No process is left behind.
  */

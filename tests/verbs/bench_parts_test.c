@@ -17,6 +17,8 @@
 #include "prepare/bench/bench.h"
 #include "prepare/bench/bench_sizes.h"
 #include "prepare/bench/child_output.h"
+#include "prepare/bench/output_check.h"
+#include "prepare/bench/step_calls.h"
 #include "prepare/text_table.h"
 
 /* Ranks for 97 %, from tables of the binomial distribution. */
@@ -84,6 +86,96 @@ static void test_sizes(void **state)
 	assert_int_equal(options.case_count, 25);
 	assert_int_equal(
 		tf_bench_cases("all_gather", "4..64MiB,12..12MiB", &options, NULL), TF_E_USAGE);
+	options.dtype = TF_DTYPE_BF16;
+	assert_int_equal(
+		tf_bench_cases(TF_BENCH_GPU_OPS_DEFAULT, TF_BENCH_GPU_SIZES_DEFAULT, &options, NULL),
+		TF_OK);
+	assert_int_equal(options.case_count, 42);
+	assert_int_equal(options.cases[41].bytes, 16 << 20);
+	assert_int_equal(options.cases[41].op, TF_OP_REDUCE_SCATTER);
+}
+
+/* What a walk over a step saw: "GROUP.PAIR " a call. */
+static enum tf_status note_call(void *user, uint32_t group, uint32_t pair, struct tf_error *err)
+{
+	char *text = user;
+
+	snprintf(text + strlen(text), 8, "%u.%u ", group, pair);
+	if (strlen(text) > 64)
+		return TF_FAIL(err, TF_E_LIMIT, "enough");
+	return TF_OK;
+}
+
+static void test_step(void **state)
+{
+	struct tf_group groups[3] = {
+		{.times = 9, .buffer_pairs = 9},
+		{.times = 3, .buffer_pairs = 2},
+		{.times = 1, .buffer_pairs = 1},
+	};
+	struct tf_program program = {.groups = groups, .group_count = 3};
+	char text[128] = "";
+
+	(void)state;
+	assert_int_equal(tf_step_calls(&program, 1, 2, note_call, text, NULL), TF_OK);
+	assert_string_equal(text, "1.0 2.0 1.1 1.0 ");
+	assert_int_equal(tf_step_calls_count(&program, 1, 2), 4);
+	groups[0].times = 1000;
+	assert_int_equal(tf_step_calls(&program, 0, 1, note_call, text, NULL), TF_E_LIMIT);
+}
+
+/* Three ranks' sums: equal, differing by what rounding explains, and by more. */
+static void test_output(void **state)
+{
+	const float a[4] = {1, 2, 3, 4}, b[4] = {1, 1, 1, 1}, c[4] = {-2, 0, 0, 8};
+	const void *inputs[3] = {a, b, c};
+	const float expected[4] = {0, 3, 4, 13};
+	float found[4] = {0, 3, 4, 13};
+	struct tf_group group = {
+		.op = TF_OP_ALL_REDUCE, .dtype = TF_DTYPE_F32, .row_elements = 4, .capacity = 1};
+	uint64_t element = 99;
+
+	(void)state;
+	assert_int_equal(
+		tf_output_check(&group, 3, 0, inputs, expected, found, &element), TF_OUTPUT_EQUAL);
+	found[3] = 13 + 0x1p-20f;
+	found[0] = 0x1p-22f; /* cancelled: the bound is that of the magnitudes, 4 */
+	assert_int_equal(
+		tf_output_check(&group, 3, 0, inputs, expected, found, &element), TF_OUTPUT_ROUNDED);
+	found[2] = 4.5f;
+	assert_int_equal(
+		tf_output_check(&group, 3, 0, inputs, expected, found, &element), TF_OUTPUT_WRONG);
+	assert_int_equal(element, 2);
+	found[2] = NAN;
+	assert_int_equal(
+		tf_output_check(&group, 3, 0, inputs, expected, found, &element), TF_OUTPUT_WRONG);
+	/* A gathered byte is never rounded; a shard is looked at only as far as it is owned. */
+	group.op = TF_OP_ALL_GATHER;
+	group.row_elements = 1;
+	found[2] = 4;
+	assert_int_equal(
+		tf_output_check(&group, 3, 0, inputs, expected, found, &element), TF_OUTPUT_WRONG);
+	assert_int_equal(element, 0);
+	group.op = TF_OP_REDUCE_SCATTER;
+	group.row_elements = 4;
+	found[0] = 3 + 0x1p-21f; /* element 2 of the whole, rank 1's first of two */
+	found[1] = -1;
+	assert_int_equal(
+		tf_output_check(&group, 3, 1, inputs, (const float[2]){3, -1}, found, &element),
+		TF_OUTPUT_ROUNDED);
+	assert_int_equal(
+		tf_output_check(&group, 3, 2, inputs, expected, found, &element), TF_OUTPUT_EQUAL);
+}
+
+static void test_elements(void **state)
+{
+	const uint16_t halves[2] = {0x3c00, 0x3f80};
+	const float whole = 1.5f;
+
+	(void)state;
+	assert_true(tf_output_element(TF_DTYPE_F16, halves, 0) == 1.0);
+	assert_true(tf_output_element(TF_DTYPE_BF16, halves, 1) == 1.0);
+	assert_true(tf_output_element(TF_DTYPE_F32, &whole, 0) == 1.5);
 }
 
 static char *word(const char *text)
@@ -180,6 +272,9 @@ int main(void)
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_elements),
 		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_table),
 	};

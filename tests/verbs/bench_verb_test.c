@@ -34,8 +34,9 @@ static void test_smoke(void **state)
 	json_t *root, *cases;
 
 	(void)state;
-	assert_int_equal(
-		tf_verb_run("bench", "--sizes", "64,1KiB", "--seconds", "1", "--json", NULL), 0);
+	assert_int_equal(tf_verb_run("bench", "--device", "host", "--sizes", "64,1KiB", "--seconds",
+						 "1", "--json", NULL),
+		0);
 	root = tf_verb_json();
 	cases = json_object_get(root, "cases");
 	assert_int_equal(json_array_size(cases), 4);
@@ -44,8 +45,8 @@ static void test_smoke(void **state)
 	assert_true(json_is_null(json_object_get(json_array_get(cases, 0), "mpi")));
 	assert_true(json_is_null(json_object_get(json_array_get(cases, 0), "ours_over_mpi")));
 	json_decref(root);
-	assert_int_equal(tf_verb_run("bench", "--sizes=64", "--ops=all_gather", "--dtype=bf16",
-						 "--tp=3", "--seconds=1", NULL),
+	assert_int_equal(tf_verb_run("bench", "--device=host", "--sizes=64", "--ops=reduce_scatter",
+						 "--dtype=bf16", "--tp=3", "--seconds=1", NULL),
 		0);
 	assert_non_null(strstr(tf_verb_out, "3 ranks on the host device, bf16"));
 	assert_non_null(strstr(tf_verb_out, "ours us"));
@@ -68,19 +69,29 @@ static void test_words(void **state)
 		{"--sizes=8K,4KiB..16KiB", "size 8192 is given twice"},
 		{"--sizes=1MiB..8KiB", "sizes '1MiB..8KiB' do not rise"},
 		{"--sizes=8KiB..", "size '' is not a number"},
-		{"--ops=reduce_scatter", "operation 'reduce_scatter' is unknown, allowed: all_reduce"},
+		{"--ops=reduce", "operation 'reduce' is unknown, allowed: all_reduce, all_gather, reduce_"},
 		{"--ops=all_gather,all_gather", "operation 'all_gather' is given twice"},
 		{"--ops=all", "operation 'all' is unknown"},
 		{"--dtype=f64", "f64"},
 		{"--tp=9", "9"},
-		{"--against=nccl", "nccl"},
+		{"--against=nccl", "'--against nccl' takes '--device cuda'"},
+		{"--against=gloo", "gloo"},
+		{"--agianst=mpi", "unknown option '--agianst', did you mean '--against'?"},
+		{"--workload=decode-window", "'--workload' is measured on GPUs"},
+		{"--timeout=9", "9"},
+		{"--topology=mesh", "mesh"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		tf_verb_assert_refused(tf_verb_run("bench", words[i].option, NULL), 2, words[i].text);
+		tf_verb_assert_refused(
+			tf_verb_run("bench", "--device=host", words[i].option, NULL), 2, words[i].text);
 	tf_verb_assert_refused(
 		tf_verb_run("bench", "--against=mpi", "--dtype=bf16", NULL), 2, "MPI has no sum of 'bf16'");
+	tf_verb_assert_refused(tf_verb_run("bench", "--against=mpi", "--ops=reduce_scatter", NULL), 2,
+		"'--against mpi' takes '--ops' all_reduce and all_gather");
+	tf_verb_assert_refused(tf_verb_run("bench", "--against=mpi", "--device=cuda", NULL), 2,
+		"'--against mpi' takes '--device host'");
 }
 
 static void write_script(const char *name, const char *text)
