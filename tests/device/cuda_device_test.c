@@ -21,7 +21,9 @@
 #include "base/deadline.h"
 #include "catalog/program.h"
 #include "runtime/device/cuda/cuda_api.h"
+#include "runtime/device/cuda/cuda_capture.h"
 #include "runtime/device/cuda/cuda_images.h"
+#include "runtime/device/cuda/cuda_plain.h"
 #include "runtime/device/device.h"
 #include "tests/device/device_kernels.h"
 
@@ -264,6 +266,94 @@ static void test_every_failure(void **state)
 }
 
 /* The driver is lost to a child by fork, which is told so. */
+/* Launches `value` into `to` on the work's stream, and ends the capture. */
+static enum tf_status capture_store(
+	struct work *work, uint64_t *to, uint64_t value, struct tf_exec **out)
+{
+	struct test_store_args args = {.to = to, .value = value};
+	struct tf_launch_call call = {
+		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &args, .args_bytes = sizeof(args)};
+
+	TF_TRY(ops->kernel_find(work->module, "test_store", sizeof(args), &call.kernel, &work->err));
+	TF_TRY(tf_cuda_capture_begin(work->stream, &work->err));
+	TF_TRY(ops->stream_launch(work->stream, &call, &work->err));
+	return tf_cuda_capture_end(work->stream, out, &work->err);
+}
+
+static enum tf_status no_tap(void *user, const struct tf_exec_node *node, struct tf_error *err)
+{
+	(void)user, (void)node, (void)err;
+	return TF_OK;
+}
+
+/*
+ * What is launched in a capture runs with the graph and not before, on memory outside the window.
+ */
+static void test_capture(void **state)
+{
+	int64_t soon = tf_deadline_after(10 * TF_NS_PER_S);
+	struct work work = {.fd = -1};
+	struct tf_exec *exec = NULL;
+	uint64_t found = 0, before = 1;
+	void *memory = NULL, *native = NULL;
+
+	(void)state;
+	assert_int_equal(run_work(&work), TF_OK);
+	assert_int_equal(tf_cuda_capture_stream(work.stream, &native, &work.err), TF_OK);
+	assert_non_null(native);
+	assert_int_equal(tf_cuda_plain_alloc(work.device, 64, &memory, &work.err), TF_OK);
+	assert_int_equal(tf_cuda_plain_write(work.device, memory, &before, 8, &work.err), TF_OK);
+	assert_int_equal(capture_store(&work, memory, 42, &exec), TF_OK);
+	assert_int_equal(ops->stream_wait(work.stream, soon, &work.err), TF_OK);
+	assert_int_equal(tf_cuda_plain_read(work.device, &found, memory, 8, &work.err), TF_OK);
+	assert_int_equal(found, 1);
+	assert_int_equal(ops->stream_graph(work.stream, exec, &work.err), TF_OK);
+	assert_int_equal(ops->stream_wait(work.stream, soon, &work.err), TF_OK);
+	assert_int_equal(tf_cuda_plain_read(work.device, &found, memory, 8, &work.err), TF_OK);
+	assert_int_equal(found, 42);
+	ops->stream_tap(work.stream, no_tap, NULL);
+	assert_int_equal(ops->stream_graph(work.stream, exec, &work.err), TF_E_UNSUPPORTED);
+	ops->stream_tap(work.stream, NULL, NULL);
+	ops->graph_destroy(exec);
+	/* A capture that is given up leaves the stream as it was. */
+	assert_int_equal(tf_cuda_capture_begin(work.stream, &work.err), TF_OK);
+	assert_int_equal(tf_cuda_capture_begin(work.stream, &work.err), TF_E_SYSTEM);
+	tf_cuda_capture_cancel(work.stream);
+	assert_int_equal(ops->stream_graph(work.stream, work.exec, &work.err), TF_OK);
+	tf_cuda_plain_free(work.device, memory);
+	tf_cuda_plain_free(work.device, NULL);
+	end_work(&work);
+}
+
+static void test_capture_failures(void **state)
+{
+	static const struct {
+		const char *failing, *words;
+	} cases[] = {
+		{"cuStreamBeginCapture:1", "cuStreamBeginCapture("},
+		{"cuStreamEndCapture:1", "cuStreamEndCapture("},
+		{"cuGraphInstantiateWithParams:1", "cuGraphInstantiateWithParams("},
+		{"cuGraphUpload:1", "cuGraphUpload("},
+		{"cuLaunchKernelEx:1", "cuLaunchKernelEx("},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct work work = {.fd = -1};
+		struct tf_exec *exec = NULL;
+		uint64_t unused = 0;
+
+		assert_int_equal(run_work(&work), TF_OK);
+		setenv("FAKE_CUDA_FAIL", cases[i].failing, 1);
+		assert_int_equal(capture_store(&work, &unused, 1, &exec), TF_E_SYSTEM);
+		unsetenv("FAKE_CUDA_FAIL");
+		check_text(&work.err, TF_E_SYSTEM, cases[i].words);
+		assert_null(exec);
+		tf_cuda_capture_cancel(work.stream);
+		end_work(&work);
+	}
+}
+
 static void test_forked_child(void **state)
 {
 	struct tf_device *device = NULL;
@@ -350,6 +440,8 @@ int main(void)
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_every_failure),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture_failures),
 		cmocka_unit_test(test_forked_child),
 		cmocka_unit_test(test_second_device_joins),
 		cmocka_unit_test(test_built_in_kernels),
