@@ -100,3 +100,15 @@ void tf_dynlib_close(void *handle)
 	if (handle)
 		dlclose(handle);
 }
+
+int tf_dynlib_is_loaded(const char *soname)
+{
+	void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+	if (!handle) {
+		(void)dlerror();
+		return 0;
+	}
+	dlclose(handle);
+	return 1;
+}

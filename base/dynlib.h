@@ -36,6 +36,9 @@ TF_WARN_UNUSED enum tf_status tf_dynlib_open(const char *const *sonames,
 /* Takes NULL. */
 void tf_dynlib_close(void *handle);
 
+/* Whether this process has the library already; loads nothing. */
+int tf_dynlib_is_loaded(const char *soname);
+
 /* Test hook: resolving the n-th symbol from now fails; 0 switches it off. */
 void tf_dynlib_fail_at(unsigned nth);
 

@@ -43,6 +43,8 @@ extern "C" {
 #define TF_EXEC_EDGES_MAX      (UINT32_C(1) << 24)
 #define TF_EXEC_ARGS_BYTES_MAX 32764 /* of one launch */
 
+#define TF_STREAM_NOTE_BYTES 64
+
 /*
  * Bases to try for a window, in this order; the last is 0, "anywhere". The first three lie below
  * where programs and libraries are usually mapped and stay usable under AddressSanitizer and
@@ -59,7 +61,10 @@ enum tf_device_capability {
 };
 
 struct tf_device_properties {
-	char kind[16];               /* "host", "cuda" */
+	char kind[16]; /* "host", "cuda" */
+	/* equal in devices of one process that have default streams in common; 0 on the host */
+	uint64_t context;
+	uint32_t ordinal;            /* as this process's driver counts devices; 0 on the host */
 	char model[TF_NAME_BYTES];   /* "host" on the host device: fleet machines differ in CPU model */
 	uint32_t compute_capability; /* 90; 0 on the host */
 	uint32_t sm_count;           /* 0 on the host: CTAs run one after the other there */
@@ -81,6 +86,12 @@ struct tf_kernel_handle;
  * graph the edges say so instead. The host device ignores it.
  */
 #define TF_LAUNCH_PROGRAMMATIC 1
+
+/* A CUDA stream's handle that means the legacy default stream: NULL, and CU_STREAM_LEGACY. */
+static inline int tf_stream_is_legacy(const void *stream)
+{
+	return (uintptr_t)stream <= 1;
+}
 
 /* One kernel launch with final argument bytes. */
 struct tf_launch_call {
@@ -126,6 +137,15 @@ struct tf_device_ops {
 
 	/* Opens device `ordinal` (host: 0 only). TF_E_UNAVAILABLE: absent, and why. */
 	enum tf_status (*open)(uint32_t ordinal, struct tf_device **out, struct tf_error *err);
+	/*
+	 * The same as a guest in an engine's process. `which` names the device, NULL leaves it open.
+	 * CUDA: an ordinal or a UUID; if the calling thread has a context of that device current (NULL:
+	 * any context), the device is opened in it, and the context is borrowed until the last of
+	 * device, window, module, stream and graph has ended; else in the primary context, as open
+	 * does. NULL without a current context is device 0. Host: NULL or "0". TF_E_USAGE: `which` is
+	 * no name of a device; TF_E_UNAVAILABLE.
+	 */
+	enum tf_status (*guest_open)(const char *which, struct tf_device **out, struct tf_error *err);
 	void (*close)(struct tf_device *device); /* takes NULL */
 	void (*properties)(const struct tf_device *device, struct tf_device_properties *out);
 
@@ -212,6 +232,13 @@ struct tf_device_ops {
 	 */
 	enum tf_status (*stream_wait)(
 		struct tf_stream *stream, int64_t deadline_ns, struct tf_error *err);
+	/*
+	 * Enqueues the reading of a few words of the window, at most TF_STREAM_NOTE_BYTES; *out_note
+	 * holds them once the wait has ended, until the next note or the stream's end. Host: *out_note
+	 * is `from` itself. The range is mapped: it is not checked. TF_E_USAGE: NULL, too many bytes.
+	 */
+	enum tf_status (*stream_note)(struct tf_stream *stream, const void *from, uint32_t bytes,
+		const void **out_note, struct tf_error *err);
 	/* NULL removes the tap. What is queued already stays queued. */
 	void (*stream_tap)(struct tf_stream *stream, tf_stream_tap_fn fn, void *user);
 
@@ -226,6 +253,15 @@ struct tf_device_ops {
 		uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
 		struct tf_exec **out, struct tf_error *err);
 	void (*graph_destroy)(struct tf_exec *exec);
+
+	/*
+	 * Puts the graph on a stream that is not ours; returns once it is there. No allocation of ours,
+	 * no lock. CUDA: `stream` is a CUstream of the context of the graph's device; NULL and
+	 * CU_STREAM_LEGACY are the legacy default stream, and CU_STREAM_PER_THREAD is allowed. A stream
+	 * that is being captured takes the graph as a child node instead. TF_E_USAGE: a stream of
+	 * another context; host: always.
+	 */
+	enum tf_status (*graph_enqueue)(struct tf_exec *exec, void *stream, struct tf_error *err);
 };
 
 /*

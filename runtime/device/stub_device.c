@@ -16,6 +16,13 @@ static enum tf_status stub_open(uint32_t ordinal, struct tf_device **out, struct
 	return UNSUPPORTED(err, "open");
 }
 
+static enum tf_status stub_guest_open(
+	const char *which, struct tf_device **out, struct tf_error *err)
+{
+	(void)which, (void)out;
+	return UNSUPPORTED(err, "guest_open");
+}
+
 static void stub_close(struct tf_device *device)
 {
 	(void)device;
@@ -140,6 +147,13 @@ static enum tf_status stub_stream_wait(
 	return UNSUPPORTED(err, "stream_wait");
 }
 
+static enum tf_status stub_stream_note(struct tf_stream *stream, const void *from, uint32_t bytes,
+	const void **out_note, struct tf_error *err)
+{
+	(void)stream, (void)from, (void)bytes, (void)out_note;
+	return UNSUPPORTED(err, "stream_note");
+}
+
 static void stub_stream_tap(struct tf_stream *stream, tf_stream_tap_fn fn, void *user)
 {
 	(void)stream, (void)fn, (void)user;
@@ -158,9 +172,16 @@ static void stub_graph_destroy(struct tf_exec *exec)
 	(void)exec;
 }
 
+static enum tf_status stub_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err)
+{
+	(void)exec, (void)stream;
+	return UNSUPPORTED(err, "graph_enqueue");
+}
+
 const struct tf_device_ops tf_stub_device_ops = {
 	"stub",
 	stub_open,
+	stub_guest_open,
 	stub_close,
 	stub_properties,
 	stub_segment_create,
@@ -180,7 +201,9 @@ const struct tf_device_ops tf_stub_device_ops = {
 	stub_stream_set,
 	stub_stream_graph,
 	stub_stream_wait,
+	stub_stream_note,
 	stub_stream_tap,
 	stub_graph_build,
 	stub_graph_destroy,
+	stub_graph_enqueue,
 };

@@ -27,7 +27,8 @@
 #include "runtime/device/device.h"
 #include "tests/device/device_kernels.h"
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB       (UINT64_C(1) << 20)
+#define UUID_OF_0 "GPU-10101010-1010-1010-1010-101010101010"
 
 static const struct tf_device_ops *const ops = &tf_cuda_device_ops;
 
@@ -133,7 +134,7 @@ static void test_properties(void **state)
 
 /* Everything that a rank does with a device, in order; what was made is in it. */
 struct work {
-	struct tf_device *device;
+	struct tf_device *device, *guest;
 	struct tf_window *window;
 	struct tf_module_handle *module;
 	struct tf_stream *stream;
@@ -171,6 +172,7 @@ static enum tf_status run_work(struct work *work)
 	struct test_store_args args = {.value = 42};
 	struct tf_launch_call call = {
 		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &args, .args_bytes = sizeof(args)};
+	const void *note = NULL;
 	uint64_t found = 0;
 
 	crypto_hash_sha256(digest, image, sizeof(image));
@@ -186,10 +188,14 @@ static enum tf_status run_work(struct work *work)
 	TF_TRY(ops->stream_copy(work->stream, memory + 256, memory, 8, &work->err));
 	TF_TRY(ops->stream_set(work->stream, memory + 512, 1, 8, &work->err));
 	TF_TRY(ops->stream_graph(work->stream, work->exec, &work->err));
+	TF_TRY(ops->stream_note(work->stream, memory, 8, &note, &work->err));
 	TF_TRY(ops->stream_wait(work->stream, tf_deadline_after(TF_NS_PER_S), &work->err));
 	TF_TRY(ops->write(work->device, memory + 1024, memory, 8, &work->err));
 	TF_TRY(ops->read(work->device, &found, memory + 64, 8, &work->err));
 	assert_int_equal(found, 42);
+	assert_memory_equal(note, &found, sizeof(found));
+	TF_TRY(ops->graph_enqueue(work->exec, CU_STREAM_PER_THREAD, &work->err));
+	TF_TRY(ops->guest_open(UUID_OF_0, &work->guest, &work->err));
 	return TF_OK;
 }
 
@@ -201,6 +207,7 @@ static void end_work(struct work *work)
 	ops->window_close(work->window);
 	if (work->fd >= 0)
 		close(work->fd);
+	ops->close(work->guest);
 	ops->close(work->device);
 }
 
@@ -262,7 +269,7 @@ static void test_every_failure(void **state)
 			fail_msg("after '%s': %s", names[i], work.err.text);
 		end_work(&work);
 	}
-	assert_true(failures >= 28);
+	assert_true(failures >= 34);
 }
 
 /* The driver is lost to a child by fork, which is told so. */

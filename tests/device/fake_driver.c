@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake driver's entry points, devices and contexts. */
+/* The fake driver's entry points and devices; contexts are in fake_context.c. */
 #include "tests/device/fake_driver.h"
 
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static pid_t initialised_by;
-static int contexts_retained;
 
 int fake_number(const char *name, int otherwise)
 {
@@ -81,6 +80,13 @@ static CUresult fake_cuDeviceGetName(char *name, int bytes, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+static CUresult fake_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+	FAKE_MAY_FAIL("cuDeviceGetUuid");
+	memset(uuid->bytes, 0x10 + device, sizeof(uuid->bytes));
+	return CUDA_SUCCESS;
+}
+
 static CUresult fake_cuDeviceTotalMem(size_t *bytes, CUdevice device)
 {
 	(void)device;
@@ -130,28 +136,6 @@ static CUresult fake_cuDeviceGetP2PAttribute(
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = fake_number("FAKE_CUDA_PEERS", 1) > 1;
 	return CUDA_SUCCESS;
-}
-
-static CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-	FAKE_MAY_FAIL("cuDevicePrimaryCtxRetain");
-	__atomic_add_fetch(&contexts_retained, 1, __ATOMIC_SEQ_CST);
-	*context = (CUcontext)(uintptr_t)(0x1000 + (unsigned)device);
-	return CUDA_SUCCESS;
-}
-
-static CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
-{
-	(void)device;
-	return __atomic_sub_fetch(&contexts_retained, 1, __ATOMIC_SEQ_CST) < 0
-		? CUDA_ERROR_INVALID_CONTEXT
-		: CUDA_SUCCESS;
-}
-
-static CUresult fake_cuCtxSetCurrent(CUcontext context)
-{
-	FAKE_MAY_FAIL("cuCtxSetCurrent");
-	return context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* The order and types are the table's own: a function that is missing here breaks the build. */

@@ -8,6 +8,10 @@
  * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_MISSING (a function that it lacks),
  * FAKE_CUDA_FAIL (NAME:CODE, a function that fails).
  *
+ * Beside the table it has what an engine around the runtime calls, by the names of the real library
+ * (fake_engine.c), and answers for tests: fake_primary_retains, fake_stale_uses,
+ * fake_graph_launches, fake_graph_stream.
+ *
  * Launches run at once, on the caller's thread; a stream is only then busy for a while when
  * test_until says so.
  */
@@ -32,7 +36,19 @@ CUresult fake_failure(const char *name);
 			return failure_;                                                                       \
 	} while (0)
 
+/* fake_context.c */
+CUcontext fake_current(void); /* NULL: none */
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult fake_cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device);
+CUresult fake_cuCtxDestroy(CUcontext context);
+CUresult fake_cuCtxGetCurrent(CUcontext *out);
+CUresult fake_cuCtxGetDevice(CUdevice *out);
+CUresult fake_cuCtxSetCurrent(CUcontext context);
+
 /* fake_memory.c */
+CUresult fake_cuMemHostAlloc(void **out, size_t bytes, unsigned flags);
+CUresult fake_cuMemFreeHost(void *memory);
 CUresult fake_cuMemGetAllocationGranularity(
 	size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option);
 CUresult fake_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
@@ -74,6 +90,12 @@ CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult fake_cuStreamDestroy(CUstream stream);
 CUresult fake_cuStreamQuery(CUstream stream);
 /* What is launched and enqueued in between becomes a node; other operations are not captured. */
+CUresult fake_cuStreamGetCtx(CUstream stream, CUcontext *out);
+CUresult fake_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out);
+CUresult fake_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+	CUgraph *graph, const CUgraphNode **after, size_t *after_count);
+CUresult fake_cuStreamUpdateCaptureDependencies(
+	CUstream stream, CUgraphNode *after, size_t after_count, unsigned flags);
 CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out);
 CUresult fake_cuLaunchKernelEx(
@@ -102,6 +124,8 @@ CUresult fake_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgra
 	size_t after_count, const CUDA_MEMSET_NODE_PARAMS_v1 *params, CUcontext context);
 CUresult fake_cuGraphAddEmptyNode(
 	CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t after_count);
+CUresult fake_cuGraphAddChildGraphNode(
+	CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t after_count, CUgraph child);
 CUresult fake_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 	const CUgraphEdgeData *data, size_t count);
 CUresult fake_cuGraphInstantiateWithParams(

@@ -19,6 +19,7 @@ struct node {
 	CUdeviceptr to, from; /* a copy; from 0: a set */
 	unsigned char value;
 	size_t bytes;
+	CUgraphExec child;
 };
 
 struct edge {
@@ -35,7 +36,25 @@ struct graph {
 struct exec {
 	struct node **order; /* copies */
 	size_t node_count;
+	int references; /* besides the first */
 };
+
+static int launches;
+static __thread CUstream last_stream;
+
+/* For tests: launches of graphs so far, children included; and the stream of this thread's last. */
+__attribute__((visibility("default"))) int fake_graph_launches(void);
+__attribute__((visibility("default"))) CUstream fake_graph_stream(void);
+
+int fake_graph_launches(void)
+{
+	return __atomic_load_n(&launches, __ATOMIC_SEQ_CST);
+}
+
+CUstream fake_graph_stream(void)
+{
+	return last_stream;
+}
 
 static struct graph *graph_of(CUgraph graph)
 {
@@ -49,6 +68,8 @@ static struct node *node_of(CUgraphNode node)
 
 static void free_node(struct node *node)
 {
+	if (node->child)
+		(void)fake_cuGraphExecDestroy(node->child);
 	free(node->args);
 	free(node);
 }
@@ -192,6 +213,25 @@ CUresult fake_cuGraphAddEmptyNode(
 	return CUDA_SUCCESS;
 }
 
+/* A copy of the child as it is now, as with the real driver. The node waits for `after`. */
+CUresult fake_cuGraphAddChildGraphNode(
+	CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t after_count, CUgraph child)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
+	static const CUgraphEdgeData full;
+	CUgraphExec exec = NULL;
+	CUresult failure;
+
+	FAKE_MAY_FAIL("cuGraphAddChildGraphNode");
+	failure = fake_cuGraphInstantiateWithParams(&exec, child, &params);
+	if (failure != CUDA_SUCCESS)
+		return failure;
+	add_node(graph, out)->child = exec;
+	for (size_t i = 0; failure == CUDA_SUCCESS && i < after_count; i++)
+		failure = fake_cuGraphAddDependencies(graph, &after[i], out, &full, 1);
+	return failure;
+}
+
 static int compare_edges(const void *one, const void *other)
 {
 	const struct edge *a = one, *b = other;
@@ -238,6 +278,9 @@ static struct node *copy_node(const struct node *node)
 	*copy = *node;
 	if (node->args)
 		take_args(copy, node->args, node->args_bytes);
+	if (node->child)
+		__atomic_add_fetch(
+			&((struct exec *)(uintptr_t)node->child)->references, 1, __ATOMIC_SEQ_CST);
 	return copy;
 }
 
@@ -299,6 +342,8 @@ CUresult fake_cuGraphExecDestroy(CUgraphExec handle)
 {
 	struct exec *exec = (struct exec *)(uintptr_t)handle;
 
+	if (__atomic_sub_fetch(&exec->references, 1, __ATOMIC_SEQ_CST) >= 0)
+		return CUDA_SUCCESS;
 	for (size_t i = 0; i < exec->node_count; i++)
 		free_node(exec->order[i]);
 	free(exec->order);
@@ -317,10 +362,14 @@ CUresult fake_cuGraphLaunch(CUgraphExec handle, CUstream stream)
 	struct exec *exec = (struct exec *)(uintptr_t)handle;
 
 	FAKE_MAY_FAIL("cuGraphLaunch");
+	last_stream = stream;
+	__atomic_add_fetch(&launches, 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < exec->node_count; i++) {
 		struct node *node = exec->order[i];
 
-		if (node->function)
+		if (node->child)
+			(void)fake_cuGraphLaunch(node->child, stream);
+		else if (node->function)
 			(void)fake_run(node->function, node->args, stream);
 		else if (node->call)
 			node->call(node->args);

@@ -225,3 +225,17 @@ CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
 		memset(at(to), value, bytes);
 	return CUDA_SUCCESS;
 }
+
+CUresult fake_cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+	(void)flags;
+	FAKE_MAY_FAIL("cuMemHostAlloc");
+	*out = calloc(1, bytes);
+	return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_cuMemFreeHost(void *memory)
+{
+	free(memory);
+	return CUDA_SUCCESS;
+}

@@ -7,21 +7,31 @@
 #include <unistd.h>
 
 #include "base/deadline.h"
-#include "runtime/device/device.h"
+#include "runtime/device/host/host_node.h"
 #include "tests/device/device_kernels.h"
 
 struct stream {
+	CUcontext context;
 	int64_t busy_until_ns;
-	CUgraph capture; /* NULL: none */
+	/* while it is captured */
+	CUgraph capture;
 	CUgraphNode last;
 };
 
-static struct stream *stream_of(CUstream stream)
+/* The default streams are one for all here, since launches run at once. */
+static struct stream default_stream;
+
+static int is_default(CUstream stream)
 {
-	return (struct stream *)(uintptr_t)stream;
+	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-/* A kernel and its function are the table's entry. */
+static struct stream *stream_of(CUstream stream)
+{
+	return is_default(stream) ? &default_stream : (struct stream *)(uintptr_t)stream;
+}
+
+/* A kernel and its function are what fake_kernel_find gives. */
 static const struct tf_host_kernel *kernel_of(const void *handle)
 {
 	return handle;
@@ -105,11 +115,62 @@ size_t fake_args_bytes(CUfunction function)
 
 CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags)
 {
+	CUcontext context = fake_current();
+
 	FAKE_MAY_FAIL("cuStreamCreate");
 	if (flags != CU_STREAM_NON_BLOCKING)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!context)
+		return CUDA_ERROR_INVALID_CONTEXT;
 	*stream = (CUstream)calloc(1, sizeof(struct stream));
-	return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!*stream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stream_of(*stream)->context = context;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuStreamGetCtx(CUstream stream, CUcontext *out)
+{
+	FAKE_MAY_FAIL("cuStreamGetCtx");
+	if (!is_default(stream)) {
+		*out = stream_of(stream)->context;
+		return CUDA_SUCCESS;
+	}
+	*out = fake_current();
+	return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult fake_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out)
+{
+	FAKE_MAY_FAIL("cuStreamIsCapturing");
+	*out = stream_of(stream)->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+									  : CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id,
+	CUgraph *graph, const CUgraphNode **after, size_t *after_count)
+{
+	struct stream *stream = stream_of(handle);
+
+	FAKE_MAY_FAIL("cuStreamGetCaptureInfo");
+	(void)fake_cuStreamIsCapturing(handle, status);
+	*id = 1;
+	*graph = stream->capture;
+	*after = &stream->last;
+	*after_count = stream->last != NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_cuStreamUpdateCaptureDependencies(
+	CUstream stream, CUgraphNode *after, size_t after_count, unsigned flags)
+{
+	FAKE_MAY_FAIL("cuStreamUpdateCaptureDependencies");
+	if (after_count != 1 || flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES ||
+		!stream_of(stream)->capture)
+		return CUDA_ERROR_INVALID_VALUE;
+	stream_of(stream)->last = *after;
+	return CUDA_SUCCESS;
 }
 
 CUresult fake_cuStreamDestroy(CUstream stream)
@@ -131,8 +192,9 @@ CUresult fake_cuStreamQuery(CUstream stream)
 CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
 	FAKE_MAY_FAIL("cuStreamBeginCapture");
-	if (stream_of(stream)->capture || mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-		return CUDA_ERROR_ILLEGAL_STATE;
+	(void)mode;
+	if (is_default(stream) || stream_of(stream)->capture)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	stream_of(stream)->last = NULL;
 	return fake_cuGraphCreate(&stream_of(stream)->capture, 0);
 }

@@ -22,6 +22,29 @@ static void test_open_names_what_is_absent(void **state)
 	suite_ops->close(NULL);
 }
 
+/* The rig's device is open, and its context current where there are contexts. */
+static void test_guest_open(void **state)
+{
+	static const char *const found[] = {NULL, "0"};
+	struct suite_rig *rig = *state;
+	struct tf_device_properties properties;
+	struct tf_device *device = NULL;
+
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		assert_ok(suite_ops->guest_open(found[i], &device, &rig->err), &rig->err);
+		suite_ops->properties(device, &properties);
+		assert_string_equal(properties.kind, rig->properties.kind);
+		assert_int_equal(properties.ordinal, 0);
+		assert_int_equal(properties.context, rig->properties.context);
+		assert_int_equal(properties.context == 0, suite_on_host());
+		suite_ops->close(device);
+	}
+	device = NULL;
+	assert_refused(suite_ops->guest_open("first", &device, &rig->err), TF_E_USAGE, &rig->err,
+		"'first' names no");
+	assert_null(device);
+}
+
 static void test_properties(void **state)
 {
 	struct suite_rig *rig = *state;
@@ -221,6 +244,7 @@ const struct CMUnitTest *suite_device_tests(size_t *out_count)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open_names_what_is_absent),
+		cmocka_unit_test_setup_teardown(test_guest_open, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(test_properties, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(test_segment_sizes, suite_setup, suite_teardown),
 		cmocka_unit_test_setup_teardown(

@@ -341,6 +341,34 @@ static void test_launch_allocates_nothing(void **state)
 	free_nodes(&graph);
 }
 
+/* CU_STREAM_PER_THREAD and CU_STREAM_LEGACY, of the context that an operation leaves current. */
+#define PER_THREAD ((void *)2)
+#define LEGACY     ((void *)1)
+
+/* A stream that is not ours is not waited for by us: the log is looked at until it is full. */
+static void test_enqueue(void **state)
+{
+	struct suite_rig *rig = *state;
+	struct log_graph graph = make_nodes(rig, 3);
+	int64_t deadline_ns = tf_deadline_after(SUITE_WAIT_NS);
+	struct tf_exec *exec = NULL;
+
+	assert_ok(build(rig, &graph, NULL, 0, &exec), &rig->err);
+	if (suite_on_host()) {
+		assert_refused(rig->ops->graph_enqueue(exec, NULL, &rig->err), TF_E_USAGE, &rig->err,
+			"the host device takes no stream of a caller's");
+	} else {
+		assert_ok(rig->ops->graph_enqueue(exec, PER_THREAD, &rig->err), &rig->err);
+		assert_ok(rig->ops->graph_enqueue(exec, LEGACY, &rig->err), &rig->err);
+		assert_ok(rig->ops->graph_enqueue(exec, NULL, &rig->err), &rig->err);
+		while (suite_log_count(rig) < 9 && !tf_deadline_passed(deadline_ns))
+			;
+		assert_int_equal(suite_log_count(rig), 9);
+	}
+	rig->ops->graph_destroy(exec);
+	free_nodes(&graph);
+}
+
 static void test_host_deadline(void **state)
 {
 	struct suite_rig *rig = *state;
@@ -449,6 +477,7 @@ const struct CMUnitTest *suite_graph_tests(size_t *out_count)
 		RIGGED(test_limits),
 		RIGGED(test_copy_set_empty),
 		RIGGED(test_launch_allocates_nothing),
+		RIGGED(test_enqueue),
 		RIGGED(test_host_deadline),
 		RIGGED(test_tap_sees_the_nodes),
 		RIGGED(test_no_memory),

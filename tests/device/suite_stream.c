@@ -78,6 +78,29 @@ static void test_copy_and_set(void **state)
 		assert_int_equal(got[i], i >= 4 && i <= 1000 ? 0xab : 0);
 }
 
+static void test_note(void **state)
+{
+	struct suite_rig *rig = *state;
+	const struct tf_device_ops *ops = rig->ops;
+	const void *note = NULL;
+	const uint8_t *bytes;
+
+	for (uint8_t value = 1; value < 4; value++) {
+		assert_ok(ops->stream_set(rig->stream, rig->memory + 128, value, 64, &rig->err), &rig->err);
+		assert_ok(
+			ops->stream_note(rig->stream, rig->memory + 128, 64, &note, &rig->err), &rig->err);
+		wait_all(rig);
+		bytes = note;
+		for (int i = 0; i < 64; i++)
+			assert_int_equal(bytes[i], value);
+	}
+	assert_refused(
+		ops->stream_note(rig->stream, rig->memory, TF_STREAM_NOTE_BYTES + 1, &note, &rig->err),
+		TF_E_USAGE, &rig->err, "a note of 65 bytes");
+	assert_refused(ops->stream_note(rig->stream, NULL, 8, &note, &rig->err), TF_E_USAGE, &rig->err,
+		"at most 64 are taken");
+}
+
 static void test_refuses(void **state)
 {
 	struct suite_rig *rig = *state;
@@ -310,6 +333,7 @@ const struct CMUnitTest *suite_stream_tests(size_t *out_count)
 		RIGGED(test_order),
 		RIGGED(test_host_runs_nothing_before_the_wait),
 		RIGGED(test_copy_and_set),
+		RIGGED(test_note),
 		RIGGED(test_refuses),
 		RIGGED(test_tap),
 		RIGGED(test_host_deadline),

@@ -2,7 +2,8 @@
 /*
  * Filling the table of the driver's functions, and turning its codes into errors.
  *
- * Invariant: `table` is complete and constant once `table_is_full`; both change under the lock.
+ * Invariant: `table` is complete and constant once `table_is_full`; both change under the lock,
+ * the flag last.
  */
 #include "runtime/device/cuda/cuda_api.h"
 
@@ -95,7 +96,7 @@ static enum tf_status fill_table(struct tf_error *err)
 		return status;
 	}
 	table = filled;
-	table_is_full = 1;
+	__atomic_store_n(&table_is_full, 1, __ATOMIC_RELEASE);
 	return TF_OK;
 }
 
@@ -110,6 +111,11 @@ enum tf_status tf_cuda_api_open(const struct tf_cuda_api **out, struct tf_error 
 	if (status == TF_OK)
 		*out = &table;
 	return status;
+}
+
+const struct tf_cuda_api *tf_cuda_api_peek(void)
+{
+	return __atomic_load_n(&table_is_full, __ATOMIC_ACQUIRE) ? &table : NULL;
 }
 
 static enum tf_status status_of(CUresult code)

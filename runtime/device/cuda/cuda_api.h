@@ -27,12 +27,15 @@ extern "C" {
 	X(cuDeviceGet, 2000)                                                                           \
 	X(cuDeviceGetCount, 2000)                                                                      \
 	X(cuDeviceGetName, 2000)                                                                       \
+	X(cuDeviceGetUuid, 11040)                                                                      \
 	X(cuDeviceTotalMem, 3020)                                                                      \
 	X(cuDeviceGetAttribute, 2000)                                                                  \
 	X(cuDeviceCanAccessPeer, 4000)                                                                 \
 	X(cuDeviceGetP2PAttribute, 8000)                                                               \
 	X(cuDevicePrimaryCtxRetain, 7000)                                                              \
 	X(cuDevicePrimaryCtxRelease, 11000)                                                            \
+	X(cuCtxGetCurrent, 4000)                                                                       \
+	X(cuCtxGetDevice, 2000)                                                                        \
 	X(cuCtxSetCurrent, 4000)                                                                       \
 	X(cuMemGetAllocationGranularity, 10020)                                                        \
 	X(cuMemCreate, 10020)                                                                          \
@@ -46,6 +49,8 @@ extern "C" {
 	X(cuMemSetAccess, 10020)                                                                       \
 	X(cuMemAlloc, 3020)                                                                            \
 	X(cuMemFree, 3020)                                                                             \
+	X(cuMemHostAlloc, 2020)                                                                        \
+	X(cuMemFreeHost, 2000)                                                                         \
 	X(cuMemcpyHtoDAsync, 3020)                                                                     \
 	X(cuMemcpyDtoHAsync, 3020)                                                                     \
 	X(cuMemcpyDtoDAsync, 3020)                                                                     \
@@ -63,6 +68,10 @@ extern "C" {
 	X(cuStreamQuery, 2000)                                                                         \
 	X(cuStreamBeginCapture, 10010)                                                                 \
 	X(cuStreamEndCapture, 10000)                                                                   \
+	X(cuStreamGetCtx, 9020)                                                                        \
+	X(cuStreamIsCapturing, 10000)                                                                  \
+	X(cuStreamGetCaptureInfo, 11030)                                                               \
+	X(cuStreamUpdateCaptureDependencies, 11030)                                                    \
 	X(cuLaunchKernelEx, 11060)                                                                     \
 	X(cuGraphCreate, 10000)                                                                        \
 	X(cuGraphDestroy, 10000)                                                                       \
@@ -70,6 +79,7 @@ extern "C" {
 	X(cuGraphAddMemcpyNode, 10000)                                                                 \
 	X(cuGraphAddMemsetNode, 10000)                                                                 \
 	X(cuGraphAddEmptyNode, 10000)                                                                  \
+	X(cuGraphAddChildGraphNode, 10000)                                                             \
 	X(cuGraphAddDependencies, 12030)                                                               \
 	X(cuGraphInstantiateWithParams, 12000)                                                         \
 	X(cuGraphExecDestroy, 10000)                                                                   \
@@ -94,6 +104,9 @@ struct tf_cuda_api {
  */
 TF_WARN_UNUSED enum tf_status tf_cuda_api_open(
 	const struct tf_cuda_api **out, struct tf_error *err);
+
+/* The table if it is filled, else NULL: no lock, no loading. Any thread. */
+const struct tf_cuda_api *tf_cuda_api_peek(void);
 
 /*
  * TF_OK for CUDA_SUCCESS; else the error holds the call's text, the driver's name and words for

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The CUDA device, by the driver API alone. Every operation makes its device's context current on
- * the calling thread and leaves it so.
+ * the calling thread and leaves it so; public calls put back what was there (caller_context.h).
  *
  * What differs from the host device:
  * 1. Work runs from the moment it is launched; a wait that timed out leaves it running.
@@ -29,26 +29,45 @@ static void cuda_close(struct tf_device *device)
 	tf_free(device);
 }
 
-static enum tf_status cuda_open(uint32_t ordinal, struct tf_device **out, struct tf_error *err)
+/* Takes the reference over, also on failure. */
+static enum tf_status open_in(
+	struct tf_cuda_context *context, struct tf_device **out, struct tf_error *err)
 {
 	struct tf_device *device = tf_calloc(1, sizeof(*device));
 	enum tf_status status;
 
-	if (!device)
+	if (!device) {
+		tf_cuda_context_unref(context);
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a CUDA device");
-	status = tf_cuda_context_ref(ordinal, &device->context, err);
-	if (status != TF_OK)
-		goto fail;
+	}
+	device->context = context;
 	status = tf_cuda_device_look(device, err);
 	if (status != TF_OK) {
-		tf_error_prefix(err, "device %u", ordinal);
-		goto fail;
+		tf_error_prefix(err, "device %u", context->ordinal);
+		cuda_close(device);
+		return status;
 	}
+	device->properties.ordinal = context->ordinal;
+	device->properties.context = (uintptr_t)context->handle;
 	*out = device;
 	return TF_OK;
-fail:
-	cuda_close(device);
-	return status;
+}
+
+static enum tf_status cuda_open(uint32_t ordinal, struct tf_device **out, struct tf_error *err)
+{
+	struct tf_cuda_context *context;
+
+	TF_TRY(tf_cuda_context_ref(ordinal, &context, err));
+	return open_in(context, out, err);
+}
+
+static enum tf_status cuda_guest_open(
+	const char *which, struct tf_device **out, struct tf_error *err)
+{
+	struct tf_cuda_context *context;
+
+	TF_TRY(tf_cuda_context_guest(which, &context, err));
+	return open_in(context, out, err);
 }
 
 static void cuda_properties(const struct tf_device *device, struct tf_device_properties *out)
@@ -103,6 +122,7 @@ static enum tf_status cuda_write(
 const struct tf_device_ops tf_cuda_device_ops = {
 	.name = "cuda",
 	.open = cuda_open,
+	.guest_open = cuda_guest_open,
 	.close = cuda_close,
 	.properties = cuda_properties,
 	.segment_create = tf_cuda_segment_create,
@@ -122,7 +142,9 @@ const struct tf_device_ops tf_cuda_device_ops = {
 	.stream_set = tf_cuda_stream_set,
 	.stream_graph = tf_cuda_stream_graph,
 	.stream_wait = tf_cuda_stream_wait,
+	.stream_note = tf_cuda_stream_note,
 	.stream_tap = tf_cuda_stream_tap,
 	.graph_build = tf_cuda_graph_build,
 	.graph_destroy = tf_cuda_graph_destroy,
+	.graph_enqueue = tf_cuda_graph_enqueue,
 };

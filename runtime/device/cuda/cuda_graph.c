@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An executable graph is the driver's, instantiated and uploaded when it is built, and beside it
- * a copy of its nodes for a tap. The driver's description of the graph ends with the build.
+ * a copy of its nodes for a tap. The driver's description stays too: a caller's capture takes it as
+ * a child.
  *
  * Invariants: every node passes tf_cuda_node_check; `nodes` is in an order in which they could
  * run one by one; a graph without nodes has no handle, and launching it is nothing.
@@ -22,6 +23,7 @@
 
 struct tf_exec {
 	struct tf_cuda_context *context; /* a reference */
+	CUgraph description;
 	CUgraphExec handle;
 	uint32_t node_count;
 	struct tf_exec_node *nodes; /* (node_count) */
@@ -85,7 +87,7 @@ static enum tf_status keep_nodes(struct tf_exec *exec, const struct tf_exec_node
 	return status;
 }
 
-/* What is handed from one step of the building to the next. */
+/* What is handed from one step of the building to the next; `graph` becomes exec->description. */
 struct description {
 	CUgraph graph;
 	CUgraphNode *handles; /* (node_count) */
@@ -159,8 +161,8 @@ static enum tf_status make_handle(struct tf_exec *exec, const struct tf_exec_nod
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes", exec->node_count);
 	status = TF_CU(api, err, cuGraphCreate(&description.graph, 0));
 	if (status == TF_OK) {
+		exec->description = description.graph;
 		status = describe_and_instantiate(exec, &description, edges, edge_count, err);
-		(void)api->cuGraphDestroy(description.graph);
 	}
 	tf_free(description.handles);
 	return status;
@@ -225,8 +227,11 @@ void tf_cuda_graph_destroy(struct tf_exec *exec)
 {
 	if (!exec)
 		return;
-	if (exec->handle && tf_cuda_context_enter(exec->context, NULL) == TF_OK)
-		(void)exec->context->api->cuGraphExecDestroy(exec->handle);
+	if (exec->description && tf_cuda_context_enter(exec->context, NULL) == TF_OK) {
+		if (exec->handle)
+			(void)exec->context->api->cuGraphExecDestroy(exec->handle);
+		(void)exec->context->api->cuGraphDestroy(exec->description);
+	}
 	tf_cuda_context_unref(exec->context);
 	tf_free(exec->nodes);
 	tf_free(exec->args);
@@ -250,4 +255,54 @@ enum tf_status tf_cuda_exec_tap(
 	for (uint32_t i = 0; i < exec->node_count; i++)
 		TF_TRY(fn(user, &exec->nodes[i], err));
 	return TF_OK;
+}
+
+/* In the caller's context: the default streams are those of what is current. */
+static enum tf_status check_stream(
+	const struct tf_cuda_context *context, CUstream stream, struct tf_error *err)
+{
+	CUcontext owner = NULL;
+
+	TF_TRY(TF_CU(context->api, err, cuStreamGetCtx(stream, &owner)));
+	if (owner != context->handle)
+		return TF_FAIL(err, TF_E_USAGE,
+			"the stream is of another context than the one of device %u that was opened",
+			context->ordinal);
+	return TF_OK;
+}
+
+/* Behind what the capture has so far, and before what comes. */
+static enum tf_status add_to_capture(
+	const struct tf_exec *exec, CUstream stream, struct tf_error *err)
+{
+	const struct tf_cuda_api *api = exec->context->api;
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	const CUgraphNode *after = NULL;
+	CUgraph capture = NULL;
+	CUgraphNode node = NULL;
+	size_t after_count = 0;
+	cuuint64_t id = 0;
+
+	TF_TRY(TF_CU(
+		api, err, cuStreamGetCaptureInfo(stream, &status, &id, &capture, &after, &after_count)));
+	TF_TRY(TF_CU(
+		api, err, cuGraphAddChildGraphNode(&node, capture, after, after_count, exec->description)));
+	return TF_CU(api, err,
+		cuStreamUpdateCaptureDependencies(stream, &node, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+}
+
+enum tf_status tf_cuda_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err)
+{
+	CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	TF_TRY(check_stream(exec->context, stream, err));
+	if (!exec->handle)
+		return TF_OK;
+	TF_TRY(tf_cuda_context_enter(exec->context, err));
+	TF_TRY(TF_CU(exec->context->api, err, cuStreamIsCapturing(stream, &capture)));
+	if (capture == CU_STREAM_CAPTURE_STATUS_NONE)
+		return tf_cuda_exec_launch(exec, stream, err);
+	if (capture == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+		return TF_FAIL(err, TF_E_USAGE, "the stream's capture has been invalidated before");
+	return add_to_capture(exec, stream, err);
 }

@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* Two operations of the table. */
+/* Three operations of the table. */
 enum tf_status tf_cuda_graph_build(struct tf_device *device, const struct tf_exec_node *nodes,
 	uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
 	struct tf_exec **out, struct tf_error *err);
 void tf_cuda_graph_destroy(struct tf_exec *exec);
+enum tf_status tf_cuda_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err);
 
 /*
  * Instantiates and uploads a captured graph, whose nodes are the driver's alone: such a graph can

@@ -26,6 +26,7 @@ struct tf_stream {
 	CUstream handle;
 	uint32_t number; /* of this process, for messages */
 	uint32_t pending;
+	void *note; /* TF_STREAM_NOTE_BYTES of pinned memory: a copy to it never blocks the caller */
 	tf_stream_tap_fn tap;
 	void *tap_user;
 };
@@ -35,6 +36,7 @@ static atomic_uint streams_made;
 enum tf_status tf_cuda_stream_create(
 	struct tf_device *device, struct tf_stream **out, struct tf_error *err)
 {
+	const struct tf_cuda_api *api = device->context->api;
 	struct tf_stream *stream = tf_calloc(1, sizeof(*stream));
 	enum tf_status status;
 
@@ -42,9 +44,12 @@ enum tf_status tf_cuda_stream_create(
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a stream");
 	status = tf_cuda_context_enter(device->context, err);
 	if (status == TF_OK)
-		status = TF_CU(
-			device->context->api, err, cuStreamCreate(&stream->handle, CU_STREAM_NON_BLOCKING));
+		status = TF_CU(api, err, cuMemHostAlloc(&stream->note, TF_STREAM_NOTE_BYTES, 0));
+	if (status == TF_OK)
+		status = TF_CU(api, err, cuStreamCreate(&stream->handle, CU_STREAM_NON_BLOCKING));
 	if (status != TF_OK) {
+		if (stream->note)
+			(void)api->cuMemFreeHost(stream->note);
 		tf_free(stream);
 		return status;
 	}
@@ -65,6 +70,7 @@ void tf_cuda_stream_destroy(struct tf_stream *stream)
 			(void)!tf_cuda_context_wait(
 				stream->context, stream->handle, tf_deadline_after(DRAIN_NS), NULL);
 		(void)stream->context->api->cuStreamDestroy(stream->handle);
+		(void)stream->context->api->cuMemFreeHost(stream->note);
 	}
 	tf_cuda_context_unref(stream->context);
 	tf_free(stream);
@@ -138,6 +144,20 @@ enum tf_status tf_cuda_stream_graph(
 		return status;
 	}
 	stream->pending++;
+	return TF_OK;
+}
+
+enum tf_status tf_cuda_stream_note(struct tf_stream *stream, const void *from, uint32_t bytes,
+	const void **out_note, struct tf_error *err)
+{
+	if (!from || bytes > TF_STREAM_NOTE_BYTES)
+		return TF_FAIL(err, TF_E_USAGE, "stream: a note of %u bytes at %p, at most %d are taken",
+			bytes, from, TF_STREAM_NOTE_BYTES);
+	TF_TRY(check_room(stream, err));
+	TF_TRY(TF_CU(stream->context->api, err,
+		cuMemcpyDtoHAsync(stream->note, (CUdeviceptr)(uintptr_t)from, bytes, stream->handle)));
+	stream->pending++;
+	*out_note = stream->note;
 	return TF_OK;
 }
 

@@ -5,8 +5,10 @@
  * Invariants:
  * 1. A window of this process is in the registry exactly while it has references; one a token
  * (window_registry.h).
- * 2. Every device that opened the window through this process is in `members`, with a reference
- * to its context, until the window ends; each of them may read and write every mapped segment.
+ * 2. Every device that opened the window through this process is in `members` until the window
+ * ends; each of them may read and write every mapped segment. A primary context that we retained is
+ * held until then. A caller's context is not: its owner may end it when its own rank has closed,
+ * while others of this process still have the window, so nothing here asks for it again.
  * 3. Registry, references, members and ranks change under the lock only.
  * 4. A mapped rank holds a descriptor of its segment, to know that segment again; its memory
  * handle is released once it is mapped.
@@ -40,10 +42,17 @@ struct mapped {
 	int fd;
 };
 
+struct member {
+	uint32_t ordinal;
+	CUmemAccessDesc access;
+	struct tf_cuda_context *held; /* a reference; NULL: the context is its caller's */
+};
+
 struct tf_window {
 	struct tf_window_entry entry; /* first */
+	const struct tf_cuda_api *api;
 	uint64_t granularity_bytes;
-	struct tf_cuda_context *members[TF_WORLD_MAX];
+	struct member members[TF_WORLD_MAX]; /* one a device */
 	uint32_t member_count;
 	struct mapped ranks[TF_WORLD_MAX];
 };
@@ -97,6 +106,15 @@ static enum tf_status reserve(const struct tf_cuda_api *api, uint64_t base, uint
 		(unsigned long long)bytes, (unsigned long long)base, local.text);
 }
 
+static struct member member_of(struct tf_cuda_context *context)
+{
+	return (struct member){
+		.ordinal = context->ordinal,
+		.access = tf_cuda_segment_access(context),
+		.held = tf_cuda_context_hold(context),
+	};
+}
+
 static enum tf_status create_window(const struct tf_device *device, const uint8_t *token,
 	uint64_t base, uint64_t stride, uint32_t world, struct tf_window **out, struct tf_error *err)
 {
@@ -114,23 +132,21 @@ static enum tf_status create_window(const struct tf_device *device, const uint8_
 	}
 	window->entry.stride = stride;
 	window->entry.world = world;
-	tf_cuda_context_again(device->context);
-	window->members[window->member_count++] = device->context;
+	window->api = device->context->api;
+	window->members[window->member_count++] = member_of(device->context);
 	tf_window_registry_add(&registry, &window->entry, token);
 	*out = window;
 	return TF_OK;
 }
 
 static enum tf_status grant(const struct tf_window *window, uint32_t rank, uint64_t bytes,
-	const struct tf_cuda_context *context, struct tf_error *err)
+	uint32_t ordinal, const CUmemAccessDesc *access, struct tf_error *err)
 {
-	CUmemAccessDesc access = tf_cuda_segment_access(context);
 	enum tf_status status =
-		TF_CU(context->api, err, cuMemSetAccess(rank_address(window, rank), bytes, &access, 1));
+		TF_CU(window->api, err, cuMemSetAccess(rank_address(window, rank), bytes, access, 1));
 
 	if (status != TF_OK)
-		tf_error_prefix(
-			err, "device %u cannot reach the segment of rank %u", context->ordinal, rank);
+		tf_error_prefix(err, "device %u cannot reach the segment of rank %u", ordinal, rank);
 	return status;
 }
 
@@ -138,16 +154,21 @@ static enum tf_status grant(const struct tf_window *window, uint32_t rank, uint6
 static enum tf_status join_window(
 	struct tf_window *window, struct tf_cuda_context *context, struct tf_error *err)
 {
-	for (uint32_t i = 0; i < window->member_count; i++)
-		if (window->members[i] == context)
-			return TF_OK;
+	CUmemAccessDesc access = tf_cuda_segment_access(context);
+
+	for (uint32_t i = 0; i < window->member_count; i++) {
+		if (window->members[i].ordinal != context->ordinal)
+			continue;
+		if (!window->members[i].held)
+			window->members[i].held = tf_cuda_context_hold(context);
+		return TF_OK;
+	}
 	if (window->member_count == TF_WORLD_MAX)
 		return TF_FAIL(err, TF_E_LIMIT, "a window for more than %d devices", TF_WORLD_MAX);
 	for (uint32_t rank = 0; rank < window->entry.world; rank++)
 		if (window->ranks[rank].bytes)
-			TF_TRY(grant(window, rank, window->ranks[rank].bytes, context, err));
-	tf_cuda_context_again(context);
-	window->members[window->member_count++] = context;
+			TF_TRY(grant(window, rank, window->ranks[rank].bytes, context->ordinal, &access, err));
+	window->members[window->member_count++] = member_of(context);
 	return TF_OK;
 }
 
@@ -239,7 +260,7 @@ static enum tf_status as_misfit(
 static enum tf_status map_imported(struct tf_window *window, uint32_t rank,
 	CUmemGenericAllocationHandle handle, uint64_t bytes, struct tf_error *err)
 {
-	const struct tf_cuda_api *api = window->members[0]->api;
+	const struct tf_cuda_api *api = window->api;
 	CUdeviceptr address = rank_address(window, rank);
 	struct tf_error local = {0};
 	char meaning[64];
@@ -249,7 +270,8 @@ static enum tf_status map_imported(struct tf_window *window, uint32_t rank,
 	TF_TRY(as_misfit(
 		TF_CU(api, &local, cuMemMap(address, bytes, 0, handle, 0)), &local, err, meaning));
 	for (uint32_t i = 0; i < window->member_count; i++) {
-		enum tf_status status = grant(window, rank, bytes, window->members[i], err);
+		enum tf_status status =
+			grant(window, rank, bytes, window->members[i].ordinal, &window->members[i].access, err);
 
 		if (status != TF_OK) {
 			(void)api->cuMemUnmap(address, bytes);
@@ -262,7 +284,7 @@ static enum tf_status map_imported(struct tf_window *window, uint32_t rank,
 static enum tf_status map_segment(
 	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
 {
-	const struct tf_cuda_api *api = window->members[0]->api;
+	const struct tf_cuda_api *api = window->api;
 	CUmemGenericAllocationHandle handle = 0;
 	struct tf_error local = {0};
 	enum tf_status status;
@@ -293,7 +315,8 @@ static enum tf_status map_rank(
 	TF_TRY(check_descriptor(fd, err));
 	if (window->ranks[rank].bytes)
 		return check_same_segment(&window->ranks[rank], fd, bytes, err);
-	TF_TRY(tf_cuda_context_enter(window->members[0], err));
+	if (window->members[0].held)
+		TF_TRY(tf_cuda_context_enter(window->members[0].held, err));
 	return map_segment(window, rank, fd, bytes, err);
 }
 
@@ -334,11 +357,11 @@ int tf_cuda_window_covers(uint64_t address, uint64_t bytes)
 /* A window that was inherited through fork leaves the driver alone. */
 static void destroy_window(struct tf_window *window)
 {
-	const struct tf_cuda_api *api = window->members[0]->api;
+	const struct tf_cuda_api *api = window->api;
 	int owned = window->entry.owner == getpid();
 
-	if (owned)
-		(void)api->cuCtxSetCurrent(window->members[0]->handle);
+	if (owned && window->members[0].held)
+		(void)api->cuCtxSetCurrent(window->members[0].held->handle);
 	for (uint32_t rank = 0; rank < window->entry.world; rank++) {
 		if (!window->ranks[rank].bytes)
 			continue;
@@ -350,7 +373,7 @@ static void destroy_window(struct tf_window *window)
 		(void)api->cuMemAddressFree(
 			window->entry.base, reserved_bytes(window->entry.stride, window->entry.world));
 	for (uint32_t i = 0; i < window->member_count; i++)
-		tf_cuda_context_unref(window->members[i]);
+		tf_cuda_context_unref(window->members[i].held);
 	tf_free(window);
 }
 

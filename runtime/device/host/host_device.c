@@ -38,6 +38,14 @@ static enum tf_status host_open(uint32_t ordinal, struct tf_device **out, struct
 	return TF_OK;
 }
 
+static enum tf_status host_guest_open(
+	const char *which, struct tf_device **out, struct tf_error *err)
+{
+	if (which && strcmp(which, "0") != 0)
+		return TF_FAIL(err, TF_E_USAGE, "'%.64s' names no host device, there is '0' only", which);
+	return host_open(0, out, err);
+}
+
 static void host_close(struct tf_device *device)
 {
 	tf_free(device);
@@ -75,6 +83,7 @@ static enum tf_status host_move(
 const struct tf_device_ops tf_host_device_ops = {
 	.name = "host",
 	.open = host_open,
+	.guest_open = host_guest_open,
 	.close = host_close,
 	.properties = host_properties,
 	.segment_create = tf_host_segment_create,
@@ -94,7 +103,9 @@ const struct tf_device_ops tf_host_device_ops = {
 	.stream_set = tf_host_stream_set,
 	.stream_graph = tf_host_stream_graph,
 	.stream_wait = tf_host_stream_wait,
+	.stream_note = tf_host_stream_note,
 	.stream_tap = tf_host_stream_tap,
 	.graph_build = tf_host_graph_build,
 	.graph_destroy = tf_host_graph_destroy,
+	.graph_enqueue = tf_host_graph_enqueue,
 };

@@ -114,6 +114,13 @@ void tf_host_graph_destroy(struct tf_exec *exec)
 	tf_free(exec);
 }
 
+enum tf_status tf_host_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err)
+{
+	(void)exec;
+	return TF_FAIL(
+		err, TF_E_USAGE, "the host device takes no stream of a caller's, %p was given", stream);
+}
+
 enum tf_status tf_host_exec_run(
 	const struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
 {

@@ -14,6 +14,7 @@ enum tf_status tf_host_graph_build(struct tf_device *device, const struct tf_exe
 	uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,
 	struct tf_exec **out, struct tf_error *err);
 void tf_host_graph_destroy(struct tf_exec *exec);
+enum tf_status tf_host_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err);
 
 /* Runs all nodes on the calling thread. TF_E_TIMEOUT names the node that could not start. */
 TF_WARN_UNUSED enum tf_status tf_host_exec_run(

@@ -202,6 +202,18 @@ enum tf_status tf_host_stream_wait(
 	return status;
 }
 
+/* The wait runs everything on this thread: what is there after it is what the note would say. */
+enum tf_status tf_host_stream_note(struct tf_stream *stream, const void *from, uint32_t bytes,
+	const void **out_note, struct tf_error *err)
+{
+	(void)stream;
+	if (!from || bytes > TF_STREAM_NOTE_BYTES)
+		return TF_FAIL(err, TF_E_USAGE, "stream: a note of %u bytes at %p, at most %d are taken",
+			bytes, from, TF_STREAM_NOTE_BYTES);
+	*out_note = from;
+	return TF_OK;
+}
+
 void tf_host_stream_tap(struct tf_stream *stream, tf_stream_tap_fn fn, void *user)
 {
 	stream->tap = fn;

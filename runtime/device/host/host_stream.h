@@ -22,6 +22,8 @@ enum tf_status tf_host_stream_graph(
 	struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err);
 enum tf_status tf_host_stream_wait(
 	struct tf_stream *stream, int64_t deadline_ns, struct tf_error *err);
+enum tf_status tf_host_stream_note(struct tf_stream *stream, const void *from, uint32_t bytes,
+	const void **out_note, struct tf_error *err);
 void tf_host_stream_tap(struct tf_stream *stream, tf_stream_tap_fn fn, void *user);
 
 #ifdef __cplusplus
