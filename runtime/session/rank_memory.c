@@ -8,7 +8,7 @@
 #include "runtime/session/rank_memory.h"
 
 #include <inttypes.h>
-
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -69,6 +69,11 @@ enum tf_status tf_rank_memory_prepare_startup(
 	return status;
 }
 
+static const struct tf_fault unreadable = {
+	.code = TF_FAULT_UNREADABLE,
+	.group = TF_PROGRAM_NONE,
+};
+
 const struct tf_control *tf_rank_memory_control(
 	const struct tf_rank_memory *memory, uint32_t peer, struct tf_control *copy)
 {
@@ -78,10 +83,22 @@ const struct tf_control *tf_rank_memory_control(
 		return control;
 	if (memory->ops->read(memory->device, copy, control, sizeof(*copy), NULL) != TF_OK) {
 		memset(copy, 0, sizeof(*copy));
-		copy->fault.code = TF_FAULT_UNREADABLE;
-		copy->fault.group = TF_PROGRAM_NONE;
+		copy->fault = unreadable;
 	}
 	return copy;
+}
+
+void tf_rank_memory_fault(const struct tf_rank_memory *memory, struct tf_fault *out)
+{
+	const void *fault = tf_rank_window_at(memory->window, 0, offsetof(struct tf_control, fault));
+
+	if (is_addressable(memory)) {
+		out->code = __atomic_load_n(&((const struct tf_fault *)fault)->code, __ATOMIC_ACQUIRE);
+		if (out->code != TF_FAULT_NONE)
+			*out = *(const struct tf_fault *)fault;
+	} else if (memory->ops->read(memory->device, out, fault, sizeof(*out), NULL) != TF_OK) {
+		*out = unreadable;
+	}
 }
 
 void tf_rank_memory_abort(const struct tf_rank_memory *memory)

@@ -42,6 +42,12 @@ TF_WARN_UNUSED enum tf_status tf_rank_memory_prepare_startup(
 const struct tf_control *tf_rank_memory_control(
 	const struct tf_rank_memory *memory, uint32_t peer, struct tf_control *copy);
 
+/*
+ * This rank's fault words alone, which is what a step has to look at. Where they cannot be read,
+ * `out` says so as above.
+ */
+void tf_rank_memory_fault(const struct tf_rank_memory *memory, struct tf_fault *out);
+
 /* Raises the abort word of every rank that none has raised yet; best effort. */
 void tf_rank_memory_abort(const struct tf_rank_memory *memory);
 

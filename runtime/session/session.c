@@ -9,7 +9,10 @@
  */
 #include "runtime/session/session_private.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/deadline.h"
@@ -56,25 +59,78 @@ static enum tf_status phase_package(struct tf_session *session,
 		TF_DIGEST_BYTES, deadline, err);
 }
 
+/* "auto" means what the package was made for: another kind would be a misfit by its identity. */
+static enum tf_status device_kind(const struct tf_session *session, const char *device,
+	char out_kind[TF_NAME_BYTES], struct tf_error *err)
+{
+	if (!device || !strcmp(device, "auto"))
+		device = tf_program_identity(&session->package.program, "device.kind");
+	if (!device)
+		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
+	if (strlen(device) >= TF_NAME_BYTES)
+		return TF_FAIL(err, TF_E_USAGE, "a device's name is longer than %d bytes", TF_NAME_BYTES);
+	strcpy(out_kind, device);
+	return TF_OK;
+}
+
+/* "KIND" or "KIND:WHICH". */
+static enum tf_status open_as_guest(struct tf_session *session, char *device, struct tf_error *err)
+{
+	char *which = strchr(device, ':');
+
+	if (which)
+		*which++ = 0;
+	TF_TRY(tf_device_ops_find(device, &session->ops, err));
+	return session->ops->guest_open(which, &session->device, err);
+}
+
 static enum tf_status open_device(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
-	const char *kind = options->device;
+	char kind[TF_NAME_BYTES];
 
 	tf_collective_register_host();
-	/*
-	 * "auto" means what the package was made for: another kind would be a misfit by its identity.
-	 */
-	if (!kind || !strcmp(kind, "auto"))
-		kind = tf_program_identity(&session->package.program, "device.kind");
-	if (!kind)
-		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
-	TF_TRY(tf_device_ops_find(kind, &session->ops, err));
-	TF_TRY(session->ops->open(
-		options->device_count ? session->rank % options->device_count : options->device_ordinal,
-		&session->device, err));
+	TF_TRY(device_kind(session, options->device, kind, err));
+	if (options->is_guest) {
+		TF_TRY(open_as_guest(session, kind, err));
+	} else {
+		TF_TRY(tf_device_ops_find(kind, &session->ops, err));
+		TF_TRY(session->ops->open(
+			options->device_count ? session->rank % options->device_count : options->device_ordinal,
+			&session->device, err));
+	}
 	session->ops->properties(session->device, &session->properties);
 	return session->ops->stream_create(session->device, &session->stream, err);
+}
+
+/* Equal for ranks of one process that share a context. */
+struct neighbourhood {
+	uint8_t process[16]; /* drawn once; a child by fork has the same, and another number */
+	uint64_t pid, context;
+};
+
+static uint8_t process_token[16];
+
+/* A token that could not be drawn is zero everywhere, which can only make a stream be refused. */
+static void draw_process_token(void)
+{
+	if (getrandom(process_token, sizeof(process_token), 0) != (ssize_t)sizeof(process_token))
+		memset(process_token, 0, sizeof(process_token));
+}
+
+static enum tf_status count_neighbours(
+	struct tf_session *session, int64_t deadline, struct tf_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct neighbourhood mine = {.pid = (uint64_t)getpid(), .context = session->properties.context};
+	struct neighbourhood all[TF_WORLD_MAX];
+
+	pthread_once(&once, draw_process_token);
+	memcpy(mine.process, process_token, sizeof(mine.process));
+	TF_TRY(tf_link_exchange_fixed(session->link, &mine, sizeof(mine), all, deadline, err));
+	for (uint32_t r = 0; r < session->world; r++)
+		session->context_ranks += !memcmp(&all[r], &mine, sizeof(mine));
+	return TF_OK;
 }
 
 static enum tf_status phase_device(struct tf_session *session,
@@ -83,7 +139,8 @@ static enum tf_status phase_device(struct tf_session *session,
 	struct tf_error local = {0};
 
 	(void)!open_device(session, options, &local);
-	return tf_link_agree_ok(session->link, &local, deadline, err);
+	TF_TRY(tf_link_agree_ok(session->link, &local, deadline, err));
+	return count_neighbours(session, deadline, err);
 }
 
 static enum tf_status check_capacity(const struct tf_session *session, struct tf_error *err)
@@ -347,4 +404,9 @@ void *tf_session_buffer_data(const struct tf_session *session, uint32_t buffer)
 {
 	return tf_rank_window_at(
 		&session->window, 0, session->package.program.buffers[buffer].segment_off);
+}
+
+int32_t tf_session_cuda_device(const struct tf_session *session)
+{
+	return strcmp(session->properties.kind, "cuda") ? -1 : (int32_t)session->properties.ordinal;
 }

@@ -35,12 +35,14 @@ extern "C" {
 struct tf_session_options {
 	const char *path; /* borrowed */
 	const struct tf_loaded_package
-		*loaded;        /* instead of reading `path`; borrowed, outlives the session */
-	const char *device; /* "auto", "host", "cuda"; NULL = auto */
-	uint32_t device_ordinal;
-	uint32_t device_count; /* not 0: rank r takes device r modulo this instead */
-	int64_t timeout_ns;    /* 0: default */
-	uint32_t capacity_max; /* 0: all */
+		*loaded; /* instead of reading `path`; borrowed, outlives the session */
+	const char
+		*device;  /* "auto", "host", "cuda"; NULL = auto; a guest's may name which: "cuda:1" */
+	int is_guest; /* in an engine's process: the device is opened by guest_open (device.h) */
+	uint32_t device_ordinal; /* not of a guest */
+	uint32_t device_count;   /* not 0: rank r takes device r modulo this instead */
+	int64_t timeout_ns;      /* 0: default */
+	uint32_t capacity_max;   /* 0: all */
 	/* which window base to try first: the check before publishing takes another one than tuning */
 	uint32_t base_first;
 	int strict;
@@ -94,6 +96,24 @@ TF_WARN_UNUSED enum tf_status tf_session_capacity_for(
 /* One step; no allocation, lock or log on success. */
 TF_WARN_UNUSED enum tf_status tf_session_step(
 	struct tf_session *session, uint64_t rows, struct tf_error *err);
+
+/*
+ * Puts one step on the caller's stream (graph_enqueue of device.h) and returns; not on the legacy
+ * default stream while ranks of this group share the context. On the host device `stream` is NULL,
+ * and the step runs in tf_session_status. No allocation (host: of the first 64), no lock.
+ * TF_E_USAGE ends nothing; after a failure that tf_session_status has seen, every call returns it.
+ */
+TF_WARN_UNUSED enum tf_status tf_session_enqueue(
+	struct tf_session *session, uint64_t rows, void *stream, struct tf_error *err);
+
+/*
+ * How the steps ended that were put on streams and have run: never waits for a stream of the
+ * caller's. A fault ends the session, as in tf_session_step.
+ */
+TF_WARN_UNUSED enum tf_status tf_session_status(struct tf_session *session, struct tf_error *err);
+
+/* Where the memory of the session is: an ordinal of a CUDA device, -1 where the CPU may use it. */
+int32_t tf_session_cuda_device(const struct tf_session *session);
 
 /*
  * Fills the inputs of the capacity for `rows` with generated operands of `seed`, and prepares

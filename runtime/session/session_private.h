@@ -26,6 +26,7 @@ struct tf_session {
 	struct tf_device *device;
 	struct tf_stream *stream;
 	struct tf_device_properties properties;
+	uint32_t context_ranks; /* of the group, in this process and its device's context: 1 or more */
 	struct tf_rank_window window;
 	struct tf_rank_memory memory;
 	struct tf_control *control_copy; /* for devices whose control words must be copied to be read */
@@ -33,6 +34,7 @@ struct tf_session {
 	struct tf_exec **execs; /* (program.graph_count); NULL where not loaded */
 	uint64_t steps;
 	int64_t phase_ns[TF_PHASE_COUNT];
+	int has_enqueued;       /* on the host device: steps wait in the queue for tf_session_status */
 	struct tf_error failed; /* once set, every call returns it */
 
 	/*

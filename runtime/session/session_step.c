@@ -2,13 +2,15 @@
 /*
  * Steps, and proving their bytes.
  *
- * 1. A step allocates nothing, takes no lock, writes no log (tests count).
+ * 1. A step allocates nothing, takes no lock, writes no log (tests count); nor does putting one on
+ *    a caller's stream.
  * 2. The first failure ends the session: the protocol's epochs of the ranks may differ after it.
  * 3. Expected outputs are computed from the operands of all ranks by the reference, never read
  *    from a peer.
  */
 #include "runtime/session/session_private.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -109,30 +111,71 @@ static void add_cause(const struct tf_session *session, struct tf_error *err)
 	(void)!TF_FAIL(err, err->status, "%s; rank %u: %s", text, rank, cause.text);
 }
 
+static int is_addressable(const struct tf_session *session)
+{
+	return (session->properties.capabilities & TF_DEVICE_ADDRESSABLE) != 0;
+}
+
+static enum tf_status check_alive(const struct tf_session *session, struct tf_error *err)
+{
+	if (session->failed.status != TF_OK && err)
+		*err = session->failed;
+	return session->failed.status;
+}
+
+/* What a fault code says; the words around it are read only if it says something. */
+static enum tf_status judge(struct tf_session *session, uint32_t code, struct tf_error *err)
+{
+	if (code == TF_FAULT_NONE)
+		return TF_OK;
+	return tf_fault_to_error(tf_session_control(session), &session->package.program, err);
+}
+
+/* The first failure ends the session on all ranks. */
+static enum tf_status end_session(
+	struct tf_session *session, enum tf_status status, struct tf_error *local, struct tf_error *err)
+{
+	tf_rank_memory_abort(&session->memory);
+	add_cause(session, local);
+	fail(session, status, local);
+	if (err)
+		*err = *local;
+	return status;
+}
+
+/*
+ * Launches and waits. The fault words come home behind the graph, in the same queue, so that one
+ * wait is for both.
+ */
+static enum tf_status launch_and_wait(
+	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
+{
+	const void *control = tf_rank_window_at(&session->window, 0, 0);
+	const struct tf_fault *fault = NULL;
+
+	TF_TRY(session->ops->stream_graph(session->stream, exec, err));
+	TF_TRY(session->ops->stream_note(session->stream,
+		(const uint8_t *)control + offsetof(struct tf_control, fault), sizeof(*fault),
+		(const void **)&fault, err));
+	TF_TRY(session->ops->stream_wait(session->stream, deadline_ns, err));
+	return judge(session, __atomic_load_n(&fault->code, __ATOMIC_ACQUIRE), err);
+}
+
 enum tf_status tf_session_run(
 	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
 {
 	struct tf_error local = {0};
 	enum tf_status status;
 
-	if (session->failed.status != TF_OK) {
-		if (err)
-			*err = session->failed;
-		return session->failed.status;
-	}
-	status = session->ops->stream_graph(session->stream, exec, &local);
-	if (status == TF_OK)
-		status = session->ops->stream_wait(session->stream, deadline_ns, &local);
-	if (status == TF_OK)
-		status = tf_fault_to_error(tf_session_control(session), &session->package.program, &local);
-	if (status == TF_OK)
-		return TF_OK;
-	tf_rank_memory_abort(&session->memory);
-	add_cause(session, &local);
-	fail(session, status, &local);
-	if (err)
-		*err = local;
-	return status;
+	TF_TRY(check_alive(session, err));
+	status = launch_and_wait(session, exec, deadline_ns, &local);
+	session->has_enqueued = 0;
+	return status == TF_OK ? TF_OK : end_session(session, status, &local, err);
+}
+
+static int64_t step_deadline(const struct tf_session *session)
+{
+	return tf_deadline_after(STEP_TIMEOUTS * session->timeout_ns);
 }
 
 enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct tf_error *err)
@@ -141,9 +184,57 @@ enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct
 
 	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
 	TF_TRY(tf_session_run(session, session->execs[tf_session_graph_of(session, capacity)],
-		tf_deadline_after(STEP_TIMEOUTS * session->timeout_ns), err));
+		step_deadline(session), err));
 	session->steps++;
 	return TF_OK;
+}
+
+static enum tf_status check_stream(
+	const struct tf_session *session, const void *stream, struct tf_error *err)
+{
+	if (session->context_ranks > 1 && tf_stream_is_legacy(stream))
+		return TF_FAIL(err, TF_E_USAGE,
+			"the legacy default stream is one for all %u ranks of this context, which would wait "
+			"for each other; each needs a stream of its own",
+			session->context_ranks);
+	return TF_OK;
+}
+
+enum tf_status tf_session_enqueue(
+	struct tf_session *session, uint64_t rows, void *stream, struct tf_error *err)
+{
+	struct tf_exec *exec;
+	uint32_t capacity;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	TF_TRY(check_alive(session, err));
+	exec = session->execs[tf_session_graph_of(session, capacity)];
+	if (is_addressable(session) && !stream) {
+		TF_TRY(session->ops->stream_graph(session->stream, exec, err));
+		session->has_enqueued = 1;
+	} else {
+		TF_TRY(check_stream(session, stream, err));
+		TF_TRY(session->ops->graph_enqueue(exec, stream, err));
+	}
+	session->steps++;
+	return TF_OK;
+}
+
+enum tf_status tf_session_status(struct tf_session *session, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	enum tf_status status = TF_OK;
+	struct tf_fault fault = {0};
+
+	TF_TRY(check_alive(session, err));
+	if (session->has_enqueued)
+		status = session->ops->stream_wait(session->stream, step_deadline(session), &local);
+	session->has_enqueued = 0;
+	if (status == TF_OK) {
+		tf_rank_memory_fault(&session->memory, &fault);
+		status = judge(session, fault.code, &local);
+	}
+	return status == TF_OK ? TF_OK : end_session(session, status, &local, err);
 }
 
 struct tf_layout tf_session_layout_in_use(const struct tf_session *session)
