@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The public calls of libtfrun: a thin coat over session/. Nothing of the inside leaks: statuses
- * and errors are copied, buffers are described by value.
+ * and errors are copied, buffers are described by value, and a call that touches the device puts
+ * back what the caller's thread had current. Steps are in tfrun_steps.c.
  */
-#include <tfrun/tfrun.h>
+#include "runtime/tfrun_private.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/deadline.h"
-#include "runtime/session/session.h"
+#include "runtime/device/caller_context.h"
+#include "runtime/link/launcher.h"
 
 #define TIMEOUT_MS_DEFAULT 2000
 #define TIMEOUT_MS_MAX     600000
 #define LOAD_TIMEOUTS      5
-
-struct tfrun_session {
-	struct tf_link *link;
-	struct tf_session *inner;
-	int64_t load_ns;
-};
 
 static const enum tfrun_status statuses[TF_STATUS_COUNT] = {
 	[TF_OK] = TFRUN_OK,
@@ -42,7 +38,7 @@ static const enum tfrun_status statuses[TF_STATUS_COUNT] = {
 	[TF_E_INTERNAL] = TFRUN_INTERNAL,
 };
 
-static enum tfrun_status hand_over(
+enum tfrun_status tf_tfrun_hand_over(
 	enum tf_status status, const struct tf_error *inner, struct tfrun_error *error)
 {
 	enum tfrun_status outer =
@@ -125,7 +121,27 @@ enum tfrun_status tfrun_link_pairs(uint32_t world, int (*ends)[8], struct tfrun_
 				ends[rank][0] = made.peer_fds[rank];
 		}
 	}
-	return hand_over(status, &err, error);
+	return tf_tfrun_hand_over(status, &err, error);
+}
+
+enum tfrun_status tfrun_launch_read(struct tfrun_launch *launch, struct tfrun_error *error)
+{
+	struct tf_launcher found;
+	struct tf_error err = {0};
+	enum tf_status status;
+
+	if (launch->size != sizeof(*launch))
+		status =
+			TF_FAIL(&err, TF_E_USAGE, "launch.size is %zu, not %zu", launch->size, sizeof(*launch));
+	else
+		status = tf_launcher_read(&found, &err);
+	if (status == TF_OK) {
+		launch->rank = found.rank;
+		launch->world = found.world;
+		launch->local_rank = found.local_rank;
+		memcpy(launch->address, found.address, sizeof(launch->address));
+	}
+	return tf_tfrun_hand_over(status, &err, error);
 }
 
 static enum tf_status open_session(const char *path, const struct tfrun_options *options,
@@ -134,7 +150,7 @@ static enum tf_status open_session(const char *path, const struct tfrun_options 
 	struct tf_session_options inner = {
 		.path = path,
 		.device = options->device,
-		.device_ordinal = options->device_ordinal,
+		.is_guest = 1,
 		.timeout_ns = timeout_ns(options),
 		.capacity_max = options->capacity_max,
 		.strict = options->strict,
@@ -168,19 +184,27 @@ enum tfrun_status tfrun_open(const char *package_path, const struct tfrun_option
 {
 	struct tf_error err = {0};
 	enum tf_status status = check_options(options, &err);
+	struct tf_caller_context caller;
 
 	if (status == TF_OK && (!package_path || !out_session))
 		status = TF_FAIL(&err, TF_E_USAGE, "package_path and out_session must not be NULL");
+	tf_caller_context_learn();
+	tf_caller_context_note(&caller);
 	if (status == TF_OK)
 		status = open_session(package_path, options, out_session, &err);
-	return hand_over(status, &err, error);
+	tf_caller_context_put_back(&caller);
+	return tf_tfrun_hand_over(status, &err, error);
 }
 
 void tfrun_close(struct tfrun_session *session)
 {
+	struct tf_caller_context caller;
+
 	if (!session)
 		return;
+	tf_caller_context_note(&caller);
 	tf_session_close(session->inner);
+	tf_caller_context_put_back(&caller);
 	tf_link_close(session->link);
 	tf_free(session);
 }
@@ -201,19 +225,31 @@ uint32_t tfrun_buffer_count(const struct tfrun_session *session)
 	return count;
 }
 
+static enum tf_status check_size(const struct tfrun_buffer *out, struct tf_error *err)
+{
+	if (out->size != sizeof(*out))
+		return TF_FAIL(err, TF_E_USAGE, "buffer.size is %zu, not %zu", out->size, sizeof(*out));
+	return TF_OK;
+}
+
 static void describe(const struct tfrun_session *session, uint32_t index, struct tfrun_buffer *out)
 {
-	const struct tf_buffer *buffer = &tf_session_program(session->inner)->buffers[index];
+	const struct tf_program *program = tf_session_program(session->inner);
+	const struct tf_buffer *buffer = &program->buffers[index];
 
 	*out = (struct tfrun_buffer){
+		.size = sizeof(*out),
 		.name = buffer->name,
 		.role = buffer->role == TF_BUFFER_INPUT ? TFRUN_INPUT : TFRUN_OUTPUT,
 		.dtype = tf_dtype_name(buffer->dtype),
 		.dims_count = buffer->dims_count,
 		.bytes = buffer->bytes,
 		.data = tf_session_buffer_data(session->inner, index),
+		.cuda_device = tf_session_cuda_device(session->inner),
 	};
 	memcpy(out->dims, buffer->dims, sizeof(out->dims));
+	if (buffer->group < program->group_count)
+		out->capacity = program->groups[buffer->group].capacity;
 }
 
 enum tfrun_status tfrun_buffer_at(struct tfrun_session *session, uint32_t index,
@@ -223,14 +259,16 @@ enum tfrun_status tfrun_buffer_at(struct tfrun_session *session, uint32_t index,
 	struct tf_error err = {0};
 	uint32_t left = index;
 
+	if (check_size(out, &err) != TF_OK)
+		return tf_tfrun_hand_over(err.status, &err, error);
 	for (uint32_t i = 0; i < program->buffer_count; i++) {
 		if (!is_public(&program->buffers[i]) || left--)
 			continue;
 		describe(session, i, out);
-		return hand_over(TF_OK, &err, error);
+		return tf_tfrun_hand_over(TF_OK, &err, error);
 	}
-	return hand_over(TF_FAIL(&err, TF_E_USAGE, "buffer %u is not below the count of %u", index,
-						 tfrun_buffer_count(session)),
+	return tf_tfrun_hand_over(TF_FAIL(&err, TF_E_USAGE, "buffer %u is not below the count of %u",
+								  index, tfrun_buffer_count(session)),
 		&err, error);
 }
 
@@ -240,44 +278,16 @@ enum tfrun_status tfrun_buffer_find(struct tfrun_session *session, const char *n
 	const struct tf_program *program = tf_session_program(session->inner);
 	struct tf_error err = {0};
 
+	if (check_size(out, &err) != TF_OK)
+		return tf_tfrun_hand_over(err.status, &err, error);
 	for (uint32_t i = 0; i < program->buffer_count; i++) {
 		if (!is_public(&program->buffers[i]) || strcmp(program->buffers[i].name, name) != 0)
 			continue;
 		describe(session, i, out);
-		return hand_over(TF_OK, &err, error);
+		return tf_tfrun_hand_over(TF_OK, &err, error);
 	}
-	return hand_over(TF_FAIL(&err, TF_E_NOT_FOUND, "no buffer is named '%s'", name), &err, error);
-}
-
-enum tfrun_status tfrun_capacity_for(const struct tfrun_session *session, uint64_t rows,
-	uint32_t *out_capacity, struct tfrun_error *error)
-{
-	struct tf_error err = {0};
-
-	return hand_over(
-		tf_session_capacity_for(session->inner, rows, out_capacity, &err), &err, error);
-}
-
-enum tfrun_status tfrun_step(
-	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
-{
-	struct tf_error err;
-	enum tf_status status;
-
-	err.status = TF_OK;
-	status = tf_session_step(session->inner, rows, &err);
-	if (status == TF_OK)
-		return TFRUN_OK;
-	return hand_over(status, &err, error);
-}
-
-enum tfrun_status tfrun_check(
-	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error)
-{
-	struct tf_error err = {0};
-	enum tf_status status = tf_session_check(session->inner, rows, &err);
-
-	return hand_over(status, &err, error);
+	return tf_tfrun_hand_over(
+		TF_FAIL(&err, TF_E_NOT_FOUND, "no buffer is named '%s'", name), &err, error);
 }
 
 enum tfrun_status tfrun_get_info(
@@ -287,7 +297,7 @@ enum tfrun_status tfrun_get_info(
 	struct tf_error err = {0};
 
 	if (info->size != sizeof(*info))
-		return hand_over(
+		return tf_tfrun_hand_over(
 			TF_FAIL(&err, TF_E_USAGE, "info.size is %zu, not %zu", info->size, sizeof(*info)), &err,
 			error);
 	*info = (struct tfrun_info){
@@ -299,10 +309,11 @@ enum tfrun_status tfrun_get_info(
 		.relocated = (uint64_t)tf_session_relocated(session->inner),
 		.load_ns = (uint64_t)session->load_ns,
 		.window_base = tf_session_base(session->inner),
+		.cuda_device = tf_session_cuda_device(session->inner),
 	};
 	tf_session_capacities(session->inner, &info->capacities, &info->largest_capacity);
 	tf_hex(tf_session_digest(session->inner), TF_DIGEST_BYTES, info->package_sha256);
-	return hand_over(TF_OK, &err, error);
+	return tf_tfrun_hand_over(TF_OK, &err, error);
 }
 
 #define TEXT_OF(x)      #x

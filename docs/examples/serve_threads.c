@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libtfrun in an engine's own process: one thread a rank loads the package, writes an input in
- * place, runs steps, reads the output.
+ * place, runs steps. An engine with a stream of its own: engine_step.c.
  *
  *     cc serve_threads.c $(pkg-config --cflags --libs tfrun) -pthread -o serve_threads
  *     ./serve_threads NAME.tfp WORLD [STEPS]
@@ -32,10 +32,11 @@ struct rank {
 static enum tfrun_status write_first_input(
 	struct tfrun_session *session, const struct rank *rank, struct tfrun_error *error)
 {
-	struct tfrun_buffer buffer;
+	struct tfrun_buffer buffer = {.size = sizeof(buffer)};
 	enum tfrun_status status = tfrun_buffer_at(session, 0, &buffer, error);
 
-	if (status == TFRUN_OK)
+	/* what lies on a GPU is written by copies on a stream */
+	if (status == TFRUN_OK && buffer.cuda_device < 0)
 		memset(buffer.data, (int)rank->number, buffer.bytes);
 	return status;
 }

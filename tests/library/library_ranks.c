@@ -33,14 +33,29 @@ void library_ranks_init(struct library_rank *out_ranks, uint32_t world, const ch
 	}
 }
 
+enum tfrun_status library_rank_complain(struct library_rank *rank, int line, const char *condition)
+{
+	char last[400];
+
+	snprintf(last, sizeof(last), "%.399s", rank->error.text);
+	snprintf(rank->error.text, sizeof(rank->error.text), "line %d: %s; last error: %s", line,
+		condition, last);
+	return TFRUN_INTERNAL;
+}
+
 void library_rank_run(struct library_rank *rank)
 {
 	struct tfrun_session *session = NULL;
 
+	rank->status = rank->before ? rank->before(rank) : TFRUN_OK;
+	if (rank->status != TFRUN_OK)
+		return;
 	rank->status = tfrun_open(rank->path, &rank->options, &session, &rank->error);
 	if (rank->status == TFRUN_OK && rank->body)
 		rank->status = rank->body(session, rank);
 	tfrun_close(session);
+	if (rank->status == TFRUN_OK && rank->after)
+		rank->status = rank->after(rank);
 }
 
 static void *run_thread(void *user)

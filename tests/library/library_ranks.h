@@ -22,11 +22,24 @@ struct library_rank;
 /* What a rank does with its open session; cmocka must not be called from here. */
 typedef enum tfrun_status (*library_body)(struct tfrun_session *session, struct library_rank *rank);
 
+/* What a rank's thread does before it opens and after it has closed. */
+typedef enum tfrun_status (*library_hook)(struct library_rank *rank);
+
+/* Leaves a body or hook at the first thing that is not as it must be; the text says which. */
+#define LIBRARY_CHECK(rank, condition)                                                             \
+	do {                                                                                           \
+		if (!(condition))                                                                          \
+			return library_rank_complain((rank), __LINE__, #condition);                            \
+	} while (0)
+
+enum tfrun_status library_rank_complain(struct library_rank *rank, int line, const char *condition);
+
 struct library_rank {
 	const char *path;
 	struct tfrun_options options;
-	library_body body; /* NULL: only open and close */
-	void *user;        /* borrowed; for the body */
+	library_body body;          /* NULL: only open and close */
+	library_hook before, after; /* NULL: nothing; `after` only if all went well so far */
+	void *user;                 /* borrowed; for the body */
 	enum tfrun_status status;
 	struct tfrun_error error;
 };

@@ -31,7 +31,7 @@ static enum tfrun_status find_buffers(struct tfrun_session *session, struct libr
 {
 	uint32_t count = tfrun_buffer_count(session), inputs = 0;
 	struct tfrun_error error = {0};
-	struct tfrun_buffer buffer, same;
+	struct tfrun_buffer buffer = {.size = sizeof(buffer)}, same = {.size = sizeof(same)};
 
 	CHECK(rank, count > 0);
 	for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static enum tfrun_status read_info(struct tfrun_session *session, struct library
 static enum tfrun_status write_step_read(struct tfrun_session *session, struct library_rank *rank)
 {
 	struct tfrun_error error = {0};
-	struct tfrun_buffer in, out;
+	struct tfrun_buffer in = {.size = sizeof(in)}, out = {.size = sizeof(out)};
 
 	CHECK(rank, tfrun_buffer_find(session, "exchange.c1.in.0", &in, &error) == TFRUN_OK);
 	CHECK(rank, tfrun_buffer_find(session, "exchange.c1.out.0", &out, &error) == TFRUN_OK);

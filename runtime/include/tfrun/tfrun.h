@@ -12,11 +12,17 @@
  *     struct tfrun_error error = {0};
  *     if (tfrun_open("model.tfp", &options, &session, &error) != TFRUN_OK)
  *             die(error.text);
- *     tfrun_step(session, rows, &error);
+ *     tfrun_step_enqueue(session, rows, stream, &error);
+ *     ...
  *     tfrun_close(session);
  *
  * A session is used by one thread at a time; different sessions are independent. All functions
  * return TFRUN_OK or a status, with the reason in `error` (which may be NULL), outermost first.
+ *
+ * On GPUs a session is a guest: it is opened in the context that the calling thread has current,
+ * which it borrows until tfrun_close and neither retains, resets nor destroys; without one, in the
+ * device's primary context, which it retains until tfrun_close. Every call leaves the thread's
+ * current context as it found it, and may come from any thread.
  */
 #ifndef TFRUN_TFRUN_H
 #define TFRUN_TFRUN_H
@@ -77,14 +83,37 @@ struct tfrun_options {
 	const char *address;  /* where the ranks meet, rank 0 listens there; borrowed */
 	const char *secret;   /* shared between hosts; required with tcp; borrowed */
 	const int *link_fds;  /* instead of address: this rank's row of tfrun_link_pairs */
-	const char *device;   /* "auto" (default), "host", "cuda" */
-	uint32_t device_ordinal;
+	/*
+	 * "auto" (default: what the package was made for), "host", "cuda", or a GPU by name: "cuda:1",
+	 * as the driver counts in this process, or "cuda:GPU-<UUID>". If the calling thread's current
+	 * context is of the GPU named, it is used; without a name any current context is, and without a
+	 * context it is GPU 0. Borrowed.
+	 */
+	const char *device;
 	uint32_t timeout_ms;   /* bound of every wait; default 2000 */
 	uint32_t capacity_max; /* load only capacities up to this; 0 = all */
 	int strict;            /* anything unused or missing is an error */
 };
 
 struct tfrun_session;
+
+/*
+ * What torchrun, or a launcher that sets the same environment, told this process: RANK, WORLD_SIZE,
+ * LOCAL_RANK, MASTER_ADDR, MASTER_PORT. `address` is one that the ranks of this host can meet at.
+ */
+struct tfrun_launch {
+	size_t size; /* in: sizeof(struct tfrun_launch) */
+	uint32_t rank, world, local_rank;
+	char address[104]; /* for tfrun_options.address */
+};
+
+/*
+ * TFRUN_NOT_FOUND: no launcher set RANK and WORLD_SIZE; TFRUN_USAGE: a variable is no number of
+ * its range; TFRUN_UNAVAILABLE: the ranks are on several hosts, which no device of this version
+ * serves.
+ */
+TFRUN_API enum tfrun_status tfrun_launch_read(
+	struct tfrun_launch *launch, struct tfrun_error *error);
 
 /*
  * Sockets for ranks that share an origin (threads, or children about to be forked). `ends` is
@@ -103,19 +132,36 @@ TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
 	const struct tfrun_options *options, struct tfrun_session **out_session,
 	struct tfrun_error *error);
 
-/* Collective; every rank calls it. Takes NULL. Never blocks longer than the timeout. */
+/*
+ * Every rank calls it, once its own streams have run what the session enqueued and no graph of the
+ * caller's holds a step any more. Takes NULL. Never blocks longer than the timeout.
+ */
 TFRUN_API_VOID void tfrun_close(struct tfrun_session *session);
 
 enum tfrun_role { TFRUN_INPUT = 0, TFRUN_OUTPUT };
 
+/*
+ * A buffer that steps read or write, in place. A step of r rows runs the graph of the smallest
+ * capacity >= r, on the buffers of that capacity: write the first r rows of each input, read the
+ * first r of each output; what the others hold is of no account. An input, and an output of
+ * all_reduce, is (capacity, elements); an output of all_gather is (world, capacity, elements); one
+ * of reduce_scatter has one dimension, this rank's share of the elements of all rows.
+ *
+ * On a GPU, write and read on the stream that the step is enqueued on, before and behind it; for
+ * tfrun_step, finish writing before the call. Buffers of other capacities stay as they are.
+ */
 struct tfrun_buffer {
+	size_t size;      /* in: sizeof(struct tfrun_buffer) */
 	const char *name; /* "exchange.c1.in.0": group, capacity, role, pair; valid until close */
 	enum tfrun_role role;
 	const char *dtype; /* "bf16", "f16", "f32" */
+	uint32_t capacity; /* rows of the graph that it belongs to */
 	uint32_t dims_count;
-	uint64_t dims[4]; /* elements, outermost first */
+	uint64_t dims[4]; /* elements, outermost first; row-major, without gaps */
 	size_t bytes;
-	void *data; /* in place: write inputs and read outputs here, between steps */
+	void *data; /* valid until close; a device pointer on a GPU */
+	int32_t
+		cuda_device; /* the GPU that holds it, as its driver counts here; -1: the CPU's memory */
 };
 
 TFRUN_API_VOID uint32_t tfrun_buffer_count(const struct tfrun_session *session);
@@ -129,11 +175,42 @@ TFRUN_API enum tfrun_status tfrun_capacity_for(const struct tfrun_session *sessi
 	uint32_t *out_capacity, struct tfrun_error *error);
 
 /*
- * Runs the step graph for `rows` rows and waits for it. Collective. No allocation, lock or log.
+ * Runs the step graph for `rows` rows on a stream of the session's own and waits for it. All ranks
+ * call it with the same rows. No allocation, lock or log.
  * TFRUN_TIMEOUT and TFRUN_ABORTED name group, rank and peer and end the session.
  */
 TFRUN_API enum tfrun_status tfrun_step(
 	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
+
+/*
+ * Puts the step graph for `rows` rows on the caller's stream and returns: it runs after what the
+ * stream holds and before what comes. All ranks enqueue the same steps in the same order, each on
+ * one stream at a time. No allocation, lock or log. How it ended is told by tfrun_step_status; a
+ * wait in the step is bounded by options.timeout_ms, so a lost peer ends it, and what is enqueued
+ * behind a failed step returns at once.
+ *
+ * `stream` is a CUstream (cudaStream_t) of the session's context. NULL and CU_STREAM_LEGACY mean
+ * the legacy default stream, which is refused while several ranks of the group share the
+ * context: in one queue they would wait for each other. CU_STREAM_PER_THREAD is the calling
+ * thread's. While the stream is being captured, the step becomes a child node of the capture, as
+ * often as its graph is launched; all ranks launch theirs equally often, and none after
+ * tfrun_close. On the host device `stream` is NULL, and the step runs in tfrun_step_status, to be
+ * asked at least every 64 steps, or the queue grows.
+ *
+ * TFRUN_USAGE: rows are 0 or above the largest capacity, or such a stream; nothing was enqueued and
+ * the session goes on. Else what ended the session before, or what the driver says.
+ */
+TFRUN_API enum tfrun_status tfrun_step_enqueue(
+	struct tfrun_session *session, uint64_t rows, void *stream, struct tfrun_error *error);
+
+/*
+ * How the steps that have run so far ended. Reads a few bytes of the GPU, on a stream of its own,
+ * and never waits for the caller's: synchronise with your stream first (cuStreamSynchronize, or an
+ * event recorded behind the step), or the answer may be of an earlier step. It may be asked once
+ * for many steps: the first fault stays. TFRUN_OK, or as tfrun_step, and then the session is over.
+ */
+TFRUN_API enum tfrun_status tfrun_step_status(
+	struct tfrun_session *session, struct tfrun_error *error);
 
 /*
  * Fills the inputs of a capacity with generated operands, runs a step, compares every output
@@ -146,13 +223,14 @@ struct tfrun_info {
 	size_t size; /* in: sizeof(struct tfrun_info) */
 	uint32_t rank, world;
 	uint32_t groups, capacities, largest_capacity;
-	uint64_t steps;     /* finished since open */
+	uint64_t steps;     /* run or enqueued since open; a captured one counts once */
 	uint64_t tunings;   /* always 0: a session never tunes */
 	uint64_t captures;  /* always 0: a session never captures */
 	uint64_t relocated; /* 1 if no preferred window base was free */
 	uint64_t load_ns;   /* from tfrun_open's start to ready */
 	uint64_t window_base;
 	char package_sha256[65];
+	int32_t cuda_device; /* as of struct tfrun_buffer */
 };
 
 TFRUN_API enum tfrun_status tfrun_get_info(
