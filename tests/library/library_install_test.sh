@@ -38,6 +38,10 @@ run_examples() { # folder of the examples
   "$folder/serve_processes" "$tp2" 1 2 "$address" 50 &
   "$folder/serve_processes" "$tp2" 0 2 "$address" 50
   wait $!
+  "$folder/engine_step" "$tp4" 20 4
+  RANK=1 WORLD_SIZE=2 MASTER_PORT=$$ "$folder/engine_step" "$tp2" 20 &
+  RANK=0 WORLD_SIZE=2 MASTER_PORT=$$ "$folder/engine_step" "$tp2" 20
+  wait $!
 }
 
 export LD_LIBRARY_PATH="$prefix/$libdir"
@@ -47,9 +51,9 @@ ln -s "$prefix" "$work/prefix"
 export PKG_CONFIG_PATH="$work/prefix/$libdir/pkgconfig"
 words=$(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs 'tfrun >= 0.1')
 mkdir "$work/by-pkg-config"
-for example in serve_threads serve_processes; do
+for example in serve_threads serve_processes engine_step; do
   # shellcheck disable=SC2086
-  "$cc" -std=c11 -D_GNU_SOURCE "${flags[@]}" "$source/docs/examples/$example.c" $words -pthread -o "$work/by-pkg-config/$example"
+  "$cc" -std=c11 -D_GNU_SOURCE "${flags[@]}" "$source/docs/examples/$example.c" $words -pthread -ldl -o "$work/by-pkg-config/$example"
 done
 run_examples "$work/by-pkg-config"
 
@@ -60,9 +64,9 @@ cmake_minimum_required(VERSION 3.16)
 project(stranger C)
 find_package(tfrun 0.1 REQUIRED)
 find_package(Threads REQUIRED)
-foreach(example serve_threads serve_processes)
+foreach(example serve_threads serve_processes engine_step)
   add_executable(${example} ${example}.c)
-  target_link_libraries(${example} PRIVATE tfrun::tfrun Threads::Threads)
+  target_link_libraries(${example} PRIVATE tfrun::tfrun Threads::Threads ${CMAKE_DL_LIBS})
 endforeach()
 END
 "$cmake" -G Ninja -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
