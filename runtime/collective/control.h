@@ -106,6 +106,16 @@ struct tf_control {
 	struct tf_epoch_word family[TF_FAMILY_COUNT][TF_CTAS_MAX];
 };
 
+/*
+ * What tells whether a step counts, once it has ended: no fault of ours, and nobody who wants
+ * everyone to stop. The words of struct tf_control from `abort` on, to be read in one go.
+ */
+struct tf_verdict {
+	uint32_t abort;
+	uint8_t pad[TF_LINE_BYTES - 4];
+	struct tf_fault fault;
+};
+
 #ifdef __cplusplus
 }
 #endif

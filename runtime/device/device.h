@@ -43,7 +43,7 @@ extern "C" {
 #define TF_EXEC_EDGES_MAX      (UINT32_C(1) << 24)
 #define TF_EXEC_ARGS_BYTES_MAX 32764 /* of one launch */
 
-#define TF_STREAM_NOTE_BYTES 64
+#define TF_STREAM_NOTE_BYTES 256
 
 /*
  * Bases to try for a window, in this order; the last is 0, "anywhere". The first three lie below

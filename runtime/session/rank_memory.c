@@ -88,17 +88,25 @@ const struct tf_control *tf_rank_memory_control(
 	return copy;
 }
 
-void tf_rank_memory_fault(const struct tf_rank_memory *memory, struct tf_fault *out)
-{
-	const void *fault = tf_rank_window_at(memory->window, 0, offsetof(struct tf_control, fault));
+_Static_assert(offsetof(struct tf_control, fault) - offsetof(struct tf_control, abort) ==
+		offsetof(struct tf_verdict, fault),
+	"a verdict is not what stands in the control words");
 
-	if (is_addressable(memory)) {
-		out->code = __atomic_load_n(&((const struct tf_fault *)fault)->code, __ATOMIC_ACQUIRE);
-		if (out->code != TF_FAULT_NONE)
-			*out = *(const struct tf_fault *)fault;
-	} else if (memory->ops->read(memory->device, out, fault, sizeof(*out), NULL) != TF_OK) {
-		*out = unreadable;
-	}
+int tf_rank_memory_counts(const struct tf_rank_memory *memory)
+{
+	const void *words = tf_rank_window_at(memory->window, 0, offsetof(struct tf_control, abort));
+	struct tf_verdict copy;
+
+	if (is_addressable(memory))
+		return tf_verdict_counts(words);
+	return memory->ops->read(memory->device, &copy, words, sizeof(copy), NULL) == TF_OK &&
+		tf_verdict_counts(&copy);
+}
+
+int tf_verdict_counts(const struct tf_verdict *verdict)
+{
+	return __atomic_load_n(&verdict->fault.code, __ATOMIC_ACQUIRE) == TF_FAULT_NONE &&
+		!__atomic_load_n(&verdict->abort, __ATOMIC_ACQUIRE);
 }
 
 void tf_rank_memory_abort(const struct tf_rank_memory *memory)

@@ -43,10 +43,11 @@ const struct tf_control *tf_rank_memory_control(
 	const struct tf_rank_memory *memory, uint32_t peer, struct tf_control *copy);
 
 /*
- * This rank's fault words alone, which is what a step has to look at. Where they cannot be read,
- * `out` says so as above.
+ * Whether what this rank's steps have made so far counts: struct tf_verdict, read alone, which is
+ * what a step has to look at. 0 also where it cannot be read.
  */
-void tf_rank_memory_fault(const struct tf_rank_memory *memory, struct tf_fault *out);
+int tf_rank_memory_counts(const struct tf_rank_memory *memory);
+int tf_verdict_counts(const struct tf_verdict *verdict);
 
 /* Raises the abort word of every rank that none has raised yet; best effort. */
 void tf_rank_memory_abort(const struct tf_rank_memory *memory);

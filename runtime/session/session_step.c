@@ -123,12 +123,13 @@ static enum tf_status check_alive(const struct tf_session *session, struct tf_er
 	return session->failed.status;
 }
 
-/* What a fault code says; the words around it are read only if it says something. */
-static enum tf_status judge(struct tf_session *session, uint32_t code, struct tf_error *err)
+/* All control words are read only where the verdict says that there is something to tell. */
+static enum tf_status judge(struct tf_session *session, int counts, struct tf_error *err)
 {
-	if (code == TF_FAULT_NONE)
+	if (counts)
 		return TF_OK;
-	return tf_fault_to_error(tf_session_control(session), &session->package.program, err);
+	TF_TRY(tf_fault_to_error(tf_session_control(session), &session->package.program, err));
+	return TF_FAIL(err, TF_E_SYSTEM, "the rank's control words could not be read for a moment");
 }
 
 /* The first failure ends the session on all ranks. */
@@ -144,21 +145,21 @@ static enum tf_status end_session(
 }
 
 /*
- * Launches and waits. The fault words come home behind the graph, in the same queue, so that one
- * wait is for both.
+ * Launches and waits. The verdict comes home behind the graph, in the same queue, so that one wait
+ * is for both.
  */
 static enum tf_status launch_and_wait(
 	struct tf_session *session, struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err)
 {
 	const void *control = tf_rank_window_at(&session->window, 0, 0);
-	const struct tf_fault *fault = NULL;
+	const struct tf_verdict *verdict = NULL;
 
 	TF_TRY(session->ops->stream_graph(session->stream, exec, err));
 	TF_TRY(session->ops->stream_note(session->stream,
-		(const uint8_t *)control + offsetof(struct tf_control, fault), sizeof(*fault),
-		(const void **)&fault, err));
+		(const uint8_t *)control + offsetof(struct tf_control, abort), sizeof(*verdict),
+		(const void **)&verdict, err));
 	TF_TRY(session->ops->stream_wait(session->stream, deadline_ns, err));
-	return judge(session, __atomic_load_n(&fault->code, __ATOMIC_ACQUIRE), err);
+	return judge(session, tf_verdict_counts(verdict), err);
 }
 
 enum tf_status tf_session_run(
@@ -224,16 +225,13 @@ enum tf_status tf_session_status(struct tf_session *session, struct tf_error *er
 {
 	struct tf_error local = {0};
 	enum tf_status status = TF_OK;
-	struct tf_fault fault = {0};
 
 	TF_TRY(check_alive(session, err));
 	if (session->has_enqueued)
 		status = session->ops->stream_wait(session->stream, step_deadline(session), &local);
 	session->has_enqueued = 0;
-	if (status == TF_OK) {
-		tf_rank_memory_fault(&session->memory, &fault);
-		status = judge(session, fault.code, &local);
-	}
+	if (status == TF_OK)
+		status = judge(session, tf_rank_memory_counts(&session->memory), &local);
 	return status == TF_OK ? TF_OK : end_session(session, status, &local, err);
 }
 
