@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/deadline.h"
+#include "runtime/collective/host_simd.h"
 #include "runtime/collective/kernels.h"
 #include "runtime/device/device.h"
 
@@ -70,11 +71,27 @@ static void fault(const struct tf_launch_call *call)
 	__atomic_store_n(&own->fault.code, TF_FAULT_TIMEOUT, __ATOMIC_RELEASE);
 }
 
+int planted_sentinels;
+
+static void watch(const struct tf_launch_call *call)
+{
+	const struct tf_collective_args *args = call->args;
+	const uint32_t *words = args->input;
+	int found = 0;
+
+	for (uint64_t i = 0; i < args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) / 4; i++)
+		found += words[i] == TF_SENTINEL_WORD;
+	if (args->rank == planted_rank && found)
+		planted_sentinels++;
+	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_DIRECT);
+}
+
 static const struct tf_host_kernel kernels[] = {
 	{"planted_silent", silent, sizeof(struct tf_collective_args)},
 	{"planted_late", late, sizeof(struct tf_collective_args)},
 	{"planted_flip", flip, sizeof(struct tf_collective_args)},
 	{"planted_fault", fault, sizeof(struct tf_collective_args)},
+	{"planted_watch", watch, sizeof(struct tf_collective_args)},
 };
 
 static void register_once(void)

@@ -12,6 +12,9 @@ extern "C" {
 /* The rank that misbehaves; the same for all kernels of a test. */
 extern uint32_t planted_rank;
 
+/* How many calls of "planted_watch" met the sentinel among their input, on the planted rank. */
+extern int planted_sentinels;
+
 /* How many calls of "planted_late" that rank carries out well before it stops taking part. */
 extern int planted_good_calls;
 
@@ -19,7 +22,8 @@ extern int planted_good_calls;
  * Registers, once: "planted_silent" (stands in for all_reduce_one_shot_direct; the rank never sends
  * and never waits), "planted_late" (the same kernel; silent after planted_good_calls),
  * "planted_flip" (all_reduce_one_shot_sentinel; the rank's last output byte has one wrong bit),
- * "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults).
+ * "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults),
+ * "planted_watch" (all_reduce_one_shot_direct, as it is, but counting planted_sentinels).
  */
 void planted_register(void);
 

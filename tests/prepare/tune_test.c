@@ -281,6 +281,29 @@ static void test_a_fault_while_sampling(void **state)
 	bench_fini(&bench);
 }
 
+static enum tf_status plant_watch(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+{
+	(void)bench;
+	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_watch", err);
+}
+
+/* The payload's own sentinels go the long way; only verification may hold any. */
+static void test_samples_ordinary_values(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	planted_rank = 1;
+	planted_sentinels = 0;
+	bench_init(&bench, 2, two_sums, ladder);
+	bench.hook = plant_watch;
+	bench_tune(&bench);
+	assert_true(bench_is_ok(&bench));
+	assert_int_equal(planted_sentinels, 2); /* of two groups */
+	bench_fini(&bench);
+}
+
 static struct tf_device_ops failing_ops;
 
 static enum tf_status refuse_read(
@@ -332,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_three_bad_ones_at_once),
 		cmocka_unit_test(test_nothing_left),
 		cmocka_unit_test(test_a_fault_while_sampling),
+		cmocka_unit_test(test_samples_ordinary_values),
 		cmocka_unit_test(test_a_rank_fails_by_itself),
 	};
 
