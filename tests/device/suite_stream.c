@@ -96,9 +96,9 @@ static void test_note(void **state)
 	}
 	assert_refused(
 		ops->stream_note(rig->stream, rig->memory, TF_STREAM_NOTE_BYTES + 1, &note, &rig->err),
-		TF_E_USAGE, &rig->err, "a note of 65 bytes");
+		TF_E_USAGE, &rig->err, "a note of 257 bytes");
 	assert_refused(ops->stream_note(rig->stream, NULL, 8, &note, &rig->err), TF_E_USAGE, &rig->err,
-		"at most 64 are taken");
+		"at most 256 are taken");
 }
 
 static void test_refuses(void **state)

@@ -227,10 +227,12 @@ void tf_cuda_graph_destroy(struct tf_exec *exec)
 {
 	if (!exec)
 		return;
-	if (exec->description && tf_cuda_context_enter(exec->context, NULL) == TF_OK) {
+	if ((exec->handle || exec->description) &&
+		tf_cuda_context_enter(exec->context, NULL) == TF_OK) {
 		if (exec->handle)
 			(void)exec->context->api->cuGraphExecDestroy(exec->handle);
-		(void)exec->context->api->cuGraphDestroy(exec->description);
+		if (exec->description) /* a captured graph keeps none */
+			(void)exec->context->api->cuGraphDestroy(exec->description);
 	}
 	tf_cuda_context_unref(exec->context);
 	tf_free(exec->nodes);
