@@ -33,7 +33,8 @@ extern "C" {
  */
 #define TF_WRITERS_AVAILABLE                                                                       \
 	(1u << TF_WRITER_LL | 1u << TF_WRITER_SENTINEL | 1u << TF_WRITER_DIRECT |                      \
-		1u << TF_WRITER_SERIAL | 1u << TF_WRITER_QUEUED | 1u << TF_WRITER_PULL)
+		1u << TF_WRITER_SERIAL | 1u << TF_WRITER_QUEUED | 1u << TF_WRITER_PULL |                   \
+		1u << TF_WRITER_STAGED)
 
 /* What the links of a machine offer between all pairs of the group. */
 enum tf_link_capability {
@@ -50,6 +51,7 @@ struct tf_rung {
 	uint64_t bytes_min, bytes_max; /* of one rank's input */
 	uint32_t align_bytes;          /* the input's bytes must be a multiple */
 	uint32_t needs;                /* enum tf_link_capability bits */
+	uint32_t without;              /* bits of which the links may offer none */
 	char *reason;                  /* why this rung is on this ladder; one sentence */
 };
 

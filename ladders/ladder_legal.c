@@ -32,7 +32,7 @@ static enum fault fault_of(const struct tf_rung *rung, const struct question *q)
 		return FAULT_DTYPE;
 	if (!(TF_WRITERS_AVAILABLE & 1u << rung->candidate.writer))
 		return FAULT_WRITER;
-	if (rung->needs & ~q->capabilities)
+	if (rung->needs & ~q->capabilities || rung->without & q->capabilities)
 		return FAULT_NEEDS;
 	if (q->world < rung->world_min || q->world > rung->world_max)
 		return FAULT_WORLD;
@@ -51,10 +51,18 @@ static uint64_t bytes_away(const struct tf_rung *rung, const struct question *q)
 	return q->bytes > rung->bytes_max ? q->bytes - rung->bytes_max : 0;
 }
 
+static void explain_links(
+	const char *verb, uint32_t bits, const char *end, char *out, size_t size)
+{
+	snprintf(out, size, "%s%s%s%s%s", verb, bits & TF_LINK_PEER_WRITE ? " peer_write" : "",
+		bits & TF_LINK_PEER_READ ? " peer_read" : "",
+		bits & TF_LINK_PEER_ATOMIC ? " peer_atomic" : "", end);
+}
+
 static void explain(
 	const struct tf_rung *rung, const struct question *q, enum fault fault, char *out, size_t size)
 {
-	uint32_t lacks = rung->needs & ~q->capabilities;
+	uint32_t lacks = rung->needs & ~q->capabilities, beside = rung->without & q->capabilities;
 
 	switch (fault) {
 	case FAULT_OP:
@@ -68,10 +76,8 @@ static void explain(
 			tf_writer_name(rung->candidate.writer));
 		return;
 	case FAULT_NEEDS:
-		snprintf(out, size, "needs%s%s%s of the links",
-			lacks & TF_LINK_PEER_WRITE ? " peer_write" : "",
-			lacks & TF_LINK_PEER_READ ? " peer_read" : "",
-			lacks & TF_LINK_PEER_ATOMIC ? " peer_atomic" : "");
+		explain_links(lacks ? "needs" : "is for links without", lacks ? lacks : beside,
+			lacks ? " of the links" : "", out, size);
 		return;
 	case FAULT_WORLD:
 		snprintf(out, size, "world %u is outside its %u to %u", (unsigned)q->world,

@@ -20,7 +20,7 @@ struct raw_rung {
 	enum tf_algorithm algorithm;
 	enum tf_writer writer;
 	char *threads, *ctas, *chunk, *align, *reason;
-	uint32_t ops, dtypes, needs;
+	uint32_t ops, dtypes, needs, without;
 	char *world[2], *bytes[2];
 };
 
@@ -81,6 +81,8 @@ static const cyaml_schema_field_t rung_fields[] = {
 		"bytes", CYAML_FLAG_DEFAULT, struct raw_rung, bytes, &text_schema, 2),
 	NUMBER("align", align, CYAML_FLAG_OPTIONAL),
 	CYAML_FIELD_FLAGS("needs", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_rung, needs,
+		needs, COUNT(needs)),
+	CYAML_FIELD_FLAGS("without", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_rung, without,
 		needs, COUNT(needs)),
 	CYAML_FIELD_STRING_PTR("reason", CYAML_FLAG_POINTER, struct raw_rung, reason, 1, 400),
 	CYAML_FIELD_END,
@@ -178,6 +180,27 @@ static enum tf_status read_bytes(struct reading *r)
 	return TF_OK;
 }
 
+/* Comes after needs: a rung that needs what the links must not offer is never legal. */
+static enum tf_status read_without(struct reading *r)
+{
+	uint32_t both;
+	int given;
+
+	tf_yaml_find(r->yaml, path_of(r, "without"), &given);
+	if (!given)
+		return TF_OK;
+	TF_TRY(tf_yaml_distinct(r->yaml, r->path, r->err));
+	both = r->rung->needs & r->raw->without;
+	if (both)
+		return tf_yaml_fail(r->yaml, r->err, r->path, "writer '%s' needs %s",
+			tf_writer_name(r->rung->candidate.writer),
+			both & TF_LINK_PEER_WRITE      ? "peer_write"
+				: both & TF_LINK_PEER_READ ? "peer_read"
+										   : "peer_atomic");
+	r->rung->without = r->raw->without;
+	return TF_OK;
+}
+
 static enum tf_status read_masks(struct reading *r)
 {
 	const struct raw_rung *raw = r->raw;
@@ -195,14 +218,14 @@ static enum tf_status read_masks(struct reading *r)
 	rung->needs = tf_writer_needs(rung->candidate.writer);
 	tf_yaml_find(r->yaml, path_of(r, "needs"), &given);
 	if (!given)
-		return TF_OK;
+		return read_without(r);
 	TF_TRY(tf_yaml_distinct(r->yaml, r->path, r->err));
 	if (rung->needs & ~raw->needs)
 		return tf_yaml_fail(r->yaml, r->err, r->path, "writer '%s' also needs %s",
 			tf_writer_name(rung->candidate.writer),
 			rung->needs & ~raw->needs & TF_LINK_PEER_READ ? "peer_read" : "peer_write");
 	rung->needs = raw->needs;
-	return TF_OK;
+	return read_without(r);
 }
 
 /* What the rung says of itself and what its candidate can do. */

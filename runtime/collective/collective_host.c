@@ -37,6 +37,7 @@ static struct shards shards_of(uint64_t count, uint32_t world, uint64_t element_
 static int exchange_same(struct tf_exchange *x, uint64_t bytes, int sum)
 {
 	x->sum = sum;
+	x->shards = 0;
 	x->longest_bytes = bytes;
 	for (uint32_t r = 0; r < x->world; r++) {
 		x->send_off[r] = 0;
@@ -50,6 +51,7 @@ static int exchange_same(struct tf_exchange *x, uint64_t bytes, int sum)
 static int exchange_shards(struct tf_exchange *x, const struct shards *shards)
 {
 	x->sum = 1;
+	x->shards = 1;
 	x->longest_bytes = shards->bytes[0];
 	for (uint32_t r = 0; r < x->world; r++) {
 		x->send_off[r] = shards->off[r];
@@ -68,7 +70,7 @@ static int two_shot(struct tf_exchange *x, const struct shards *shards)
 		return -1;
 	if (x->ops->single)
 		return 0;
-	x->sum = 0;
+	x->sum = x->shards = 0;
 	x->forward = 0;
 	if (x->ops->straight)
 		x->placing = x->ops->forwards ? TF_PLACE_FORWARDED : TF_PLACE_STRAIGHT;
@@ -93,6 +95,7 @@ static int arguments_good(const struct tf_collective_args *args, enum tf_op op,
 	enum tf_algorithm algorithm, const struct tf_writer_ops *ops)
 {
 	uint64_t element_bytes, in, out, range;
+	int shards = op == TF_OP_REDUCE_SCATTER || algorithm == TF_ALGORITHM_TWO_SHOT;
 
 	if (!ops || args->dtype >= TF_DTYPE_COUNT || args->count < 1 || args->count > COUNT_MAX)
 		return 0;
@@ -104,9 +107,9 @@ static int arguments_good(const struct tf_collective_args *args, enum tf_op op,
 	in = args->count * element_bytes;
 	range = (args->count + args->world - 1) / args->world * element_bytes;
 	out = op == TF_OP_REDUCE_SCATTER ? range : op == TF_OP_ALL_GATHER ? args->world * in : in;
-	if (op != TF_OP_REDUCE_SCATTER && algorithm != TF_ALGORITHM_TWO_SHOT)
+	if (!shards)
 		range = in;
-	if (ops->lane_bytes(range) > args->lane_source_bytes)
+	if (tf_writer_lane_bytes(ops, range, shards, args->world) > args->lane_source_bytes)
 		return 0;
 	return !overlap(args->input, in, args->output, out);
 }
@@ -140,7 +143,7 @@ static void exchange_init(struct tf_exchange *x, const struct tf_collective_args
 	x->world = args->world;
 	x->ctas = args->ctas;
 	x->dtype = (enum tf_dtype)args->dtype;
-	x->sum = x->forward = 0;
+	x->sum = x->forward = x->shards = 0;
 	x->placing = TF_PLACE_STAGED;
 	x->input = args->input;
 	x->output = args->output;

@@ -50,6 +50,7 @@ struct tf_exchange {
 	enum tf_dtype dtype;
 	int sum;                 /* else copy */
 	int forward;             /* sum: store the sums into every peer's output as well */
+	int shards;              /* each destination gets another range */
 	enum tf_placing placing; /* copy */
 	const uint8_t *input;    /* what is sent: input + send_off[d], send_bytes[d] to rank d */
 	uint8_t *output;         /* rank s's range goes to output + recv_off[s]; sum: to output */
@@ -67,6 +68,8 @@ struct tf_writer_ops {
 	int straight; /* the second exchange of two_shot may store into peers' outputs */
 	int forwards; /* ... and does so while it sums */
 	int single;   /* two_shot is one exchange: `finish` proves the peers' arrival as well */
+	/* Peers read what is sent from the sender's slot, which holds one range, or a shard for each. */
+	int publishes;
 	/* Bytes a (slot, source) for a range of `bytes`. */
 	uint64_t (*lane_bytes)(uint64_t bytes);
 	/* Sends what can be sent without waiting. */
@@ -85,8 +88,12 @@ struct tf_writer_ops {
 /* NULL for writers without a host body. */
 const struct tf_writer_ops *tf_writer_ops_of(enum tf_writer writer);
 
+/* Bytes a (slot, source) for a longest range of `bytes`; `shards`: one for each destination. */
+uint64_t tf_writer_lane_bytes(
+	const struct tf_writer_ops *ops, uint64_t bytes, int shards, uint32_t world);
+
 extern const struct tf_writer_ops tf_writer_ll_ops, tf_writer_sentinel_ops, tf_writer_direct_ops,
-	tf_writer_serial_ops, tf_writer_queued_ops, tf_writer_pull_ops;
+	tf_writer_serial_ops, tf_writer_queued_ops, tf_writer_pull_ops, tf_writer_staged_ops;
 
 /* Runs one exchange and advances the family's epoch. 0, or the fault's code. */
 int tf_exchange_run(struct tf_exchange *x);
@@ -141,7 +148,7 @@ void tf_exchange_flag(const struct tf_exchange *x, uint32_t to, uint32_t cta);
 /* Waits for it from `source`. */
 int tf_exchange_wait_arrive(const struct tf_exchange *x, uint32_t source, uint32_t cta);
 
-/* Stores the last epoch into `count` of our flags at every peer (flags.h). */
+/* Stores the last epoch into `count` of our flags at every rank (flags.h). */
 void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, size_t source_bytes,
 	uint32_t count, uint32_t step_bytes);
 

@@ -8,7 +8,7 @@
  *
  * A flag that no call uses (CTA 7 while all calls have one CTA) would look like the future after
  * 2^31 epochs. So in every epoch that tf_epoch_refreshes(), a source first stores its last epoch
- * into all its flags of the family at every peer. That says nothing new to a peer that still is
+ * into all its flags of the family at every rank. That says nothing new to a peer that still is
  * in the previous epoch, and no flag is ever older than 2^30 epochs.
  */
 #ifndef TF_RUNTIME_COLLECTIVE_FLAGS_H
@@ -39,6 +39,7 @@ struct tf_flags {
 	struct tf_flag_line entry[TF_WORLD_MAX]; /* pull: my input is ready */
 	struct tf_flag_line exit[TF_WORLD_MAX];  /* pull: I have read yours (two-shot: and written) */
 	uint32_t arrive[TF_WORLD_MAX][TF_CTAS_MAX];  /* direct, serial: the CTA's part is there */
+	/* ... staged: [rank] of the own segment: the CTA's part is published */
 	uint32_t chunk[TF_WORLD_MAX][TF_CHUNKS_MAX]; /* queued: the chunk is there */
 	uint32_t trailer[TF_WORLD_MAX]
 					[TF_CTAS_MAX]; /* sentinel family: the CTA's part is there as it stands */

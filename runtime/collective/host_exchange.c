@@ -29,9 +29,18 @@ const struct tf_writer_ops *tf_writer_ops_of(enum tf_writer writer)
 		return &tf_writer_queued_ops;
 	case TF_WRITER_PULL:
 		return &tf_writer_pull_ops;
+	case TF_WRITER_STAGED:
+		return &tf_writer_staged_ops;
 	default:
 		return NULL;
 	}
+}
+
+/* A slot of one that publishes has room for `world` sources and holds one range. */
+uint64_t tf_writer_lane_bytes(
+	const struct tf_writer_ops *ops, uint64_t bytes, int shards, uint32_t world)
+{
+	return ops->lane_bytes(ops->publishes && !shards ? (bytes + world - 1) / world : bytes);
 }
 
 int tf_exchange_part(uint64_t bytes, uint32_t ctas, uint32_t cta, uint64_t *begin, uint64_t *end)
@@ -71,7 +80,7 @@ void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, s
 {
 	uint32_t last = x->own->family[x->ops->family][0].epoch;
 
-	for (uint32_t k = 1; k < x->world; k++) {
+	for (uint32_t k = 0; k < x->world; k++) {
 		uint8_t *flags = (uint8_t *)tf_exchange_flags(x, tf_exchange_peer(x, k));
 		uint8_t *mine = flags + flags_member_off + x->rank * source_bytes;
 
@@ -194,7 +203,8 @@ static void count_bytes(struct tf_exchange *x)
 	for (uint32_t k = 1; k < x->world; k++) {
 		uint32_t peer = tf_exchange_peer(x, k);
 
-		bytes += x->ops == &tf_writer_pull_ops ? x->recv_bytes[peer] : x->send_bytes[peer];
+		bytes += x->ops == &tf_writer_pull_ops || x->ops->publishes ? x->recv_bytes[peer]
+																	: x->send_bytes[peer];
 		if (x->forward && x->ops->single)
 			bytes += x->recv_bytes[x->rank];
 	}

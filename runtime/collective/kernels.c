@@ -22,7 +22,8 @@
 	X(op, algorithm, direct, OP, ALGORITHM, DIRECT)                                                \
 	X(op, algorithm, serial, OP, ALGORITHM, SERIAL)                                                \
 	X(op, algorithm, queued, OP, ALGORITHM, QUEUED)                                                \
-	X(op, algorithm, pull, OP, ALGORITHM, PULL)
+	X(op, algorithm, pull, OP, ALGORITHM, PULL)                                                    \
+	X(op, algorithm, staged, OP, ALGORITHM, STAGED)
 
 #define KERNELS(X)                                                                                 \
 	WRITERS(X, all_reduce, one_shot, ALL_REDUCE, ONE_SHOT)                                         \

@@ -48,12 +48,15 @@ void tf_protocol_plan(struct tf_layout *layout, const struct tf_group *group,
 {
 	const struct tf_writer_ops *ops = tf_writer_ops_of(candidate->writer);
 	uint64_t count = tf_group_input_count(group), bytes, *source_bytes;
+	int shards =
+		group->op == TF_OP_REDUCE_SCATTER || candidate->algorithm == TF_ALGORITHM_TWO_SHOT;
 
 	if (!ops)
 		return;
-	if (group->op == TF_OP_REDUCE_SCATTER || candidate->algorithm == TF_ALGORITHM_TWO_SHOT)
+	if (shards)
 		count = tf_shard_count(count, world);
-	bytes = tf_align_up(ops->lane_bytes(count * tf_dtype_bytes(group->dtype)), TF_LINE_BYTES);
+	bytes = tf_writer_lane_bytes(ops, count * tf_dtype_bytes(group->dtype), shards, world);
+	bytes = tf_align_up(bytes, TF_LINE_BYTES);
 	if (ops->family == TF_FAMILY_LL)
 		source_bytes = &layout->ll_source_bytes;
 	else if (ops->family == TF_FAMILY_SENTINEL)

@@ -41,6 +41,17 @@ static void plan_raises_maxima(void **state)
 	candidate.writer = TF_WRITER_NCCL; /* needs none */
 	tf_protocol_plan(&layout, &group, &candidate, 3);
 	assert_int_equal(layout.staging_source_bytes, 2048);
+	/* staged: a slot's three sources hold one range, or a shard for each rank */
+	layout.staging_source_bytes = 0;
+	candidate.writer = TF_WRITER_STAGED;
+	tf_protocol_plan(&layout, &group, &candidate, 3);
+	assert_int_equal(layout.staging_source_bytes, 2048);
+	candidate.algorithm = TF_ALGORITHM_ONE_SHOT;
+	tf_protocol_plan(&layout, &group, &candidate, 3);
+	assert_int_equal(layout.staging_source_bytes, 2048);
+	candidate.writer = TF_WRITER_DIRECT;
+	tf_protocol_plan(&layout, &group, &candidate, 3);
+	assert_int_equal(layout.staging_source_bytes, 6016);
 }
 
 static void places_do_not_overlap(void **state)
@@ -148,7 +159,7 @@ static void names_are_complete(void **state)
 	const struct tf_collective_kernel *kernels = tf_collective_kernels(&count);
 
 	(void)state;
-	assert_int_equal(count, 24);
+	assert_int_equal(count, 28);
 	for (int op = 0; op < TF_OP_COUNT; op++) {
 		for (int algorithm = 0; algorithm < TF_ALGORITHM_COUNT; algorithm++) {
 			for (int writer = 0; writer < TF_WRITER_COUNT; writer++) {

@@ -242,11 +242,11 @@ static void assert_not_arrived(const uint32_t *flags, uint32_t count, uint32_t e
 static void idle_flags_never_look_new(void **state)
 {
 	static const char *const names[] = {
-		"all_reduce_one_shot_direct", "all_gather_one_shot_sentinel"};
+		"all_reduce_one_shot_direct", "all_gather_one_shot_sentinel", "all_reduce_one_shot_staged"};
 	const uint32_t first_epoch = 0x3ffffff0, calls = 40;
 
 	(void)state;
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		struct plan plan = {.calls = calls, .only = kernel_named(names[i]), .seed = 9};
 		struct ranks ranks;
 
@@ -255,7 +255,7 @@ static void idle_flags_never_look_new(void **state)
 		ranks_threads(&ranks, small_calls, &plan);
 		assert_int_equal(ranks_failures(&ranks), 0);
 		for (uint32_t source = 1; source < 3; source++) {
-			const struct tf_flags *flags = flags_of(&ranks, 0);
+			const struct tf_flags *flags = flags_of(&ranks, i == 2 ? source : 0);
 			uint32_t next = first_epoch + calls + 1;
 
 			if (i == 1) {

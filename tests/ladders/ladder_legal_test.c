@@ -99,6 +99,7 @@ static void every_group_has_a_rung_everywhere(void **state)
 					for (uint32_t world = TF_WORLD_MIN; world <= TF_WORLD_MAX; world++)
 						assert_true(count_legal(&ladder, &group, world, ALL_LINKS) >= 1);
 					assert_true(count_legal(&ladder, &group, 3, TF_LINK_PEER_WRITE) >= 1);
+					assert_true(count_legal(&ladder, &group, 3, 0) >= 1);
 				}
 			}
 		}
@@ -121,7 +122,8 @@ static void switched_offers_a_bounded_choice(void **state)
 		}
 	}
 	for (uint32_t i = 1; i < ladder.rung_count; i++)
-		assert_true(ladder.rungs[i - 1].candidate.ctas <= ladder.rungs[i].candidate.ctas);
+		assert_true(ladder.rungs[i].without ||
+			ladder.rungs[i - 1].candidate.ctas <= ladder.rungs[i].candidate.ctas);
 	tf_ladder_fini(&ladder);
 }
 
@@ -138,7 +140,8 @@ static void ladders_keep_to_their_class(void **state)
 		enum tf_writer writer = bridge.rungs[rungs[i]].candidate.writer;
 
 		assert_true(
-			writer == TF_WRITER_SERIAL || writer == TF_WRITER_QUEUED || writer == TF_WRITER_PULL);
+			writer == TF_WRITER_SERIAL || writer == TF_WRITER_QUEUED || writer == TF_WRITER_PULL ||
+			writer == TF_WRITER_STAGED);
 	}
 	for (uint32_t i = 0; i < bridge.rung_count; i++)
 		assert_int_not_equal(bridge.rungs[i].candidate.writer, TF_WRITER_DIRECT);
@@ -250,16 +253,33 @@ static void nearest_by_bytes_is_the_nearest(void **state)
 	assert_non_null(strstr(err.text, "rungs[1]"));
 }
 
-/*
- * Every writer of this build stores flags at its peers, so links that cannot be written carry
- * nothing.
- */
+/* Without peer access `staged` is all that is legal, on every ladder. */
+static void without_peers_only_staged_is_legal(void **state)
+{
+	uint32_t out[TF_LADDER_RUNGS_MAX], count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		for (int op = 0; op < TF_OP_COUNT; op++) {
+			struct tf_ladder ladder = builtin(classes[i]);
+			struct tf_group group = group_of((enum tf_op)op, TF_DTYPE_F32, 65536);
+
+			assert_int_equal(tf_ladder_legal(&ladder, &group, 2, 0, out, &count, NULL), TF_OK);
+			for (uint32_t k = 0; k < count; k++)
+				assert_int_equal(ladder.rungs[out[k]].candidate.writer, TF_WRITER_STAGED);
+			tf_ladder_fini(&ladder);
+		}
+	}
+}
+
+/* A writer that stores flags at its peers carries nothing over links that cannot be written. */
 static void links_without_writes_are_refused(void **state)
 {
-	struct tf_ladder ladder = builtin("host-bridge");
-	struct tf_group group = group_of(TF_OP_ALL_GATHER, TF_DTYPE_F32, 65536);
-	uint32_t out[TF_LADDER_RUNGS_MAX];
-	uint32_t count = 0;
+	struct tf_rung rungs[] = {RUNG(TF_WRITER_PULL, 1, 1, 2, 8, 1, 4096, 1, 3),
+		RUNG(TF_WRITER_STAGED, 1, 1, 2, 8, 1, 4096, 1, 0)};
+	struct tf_ladder ladder = {.name = (char *)"mine", .rungs = rungs, .rung_count = 1};
+	struct tf_group group = group_of(TF_OP_ALL_REDUCE, TF_DTYPE_BF16, 1000);
+	uint32_t out[TF_LADDER_RUNGS_MAX], count = 0;
 	struct tf_error err = {0};
 
 	(void)state;
@@ -267,7 +287,14 @@ static void links_without_writes_are_refused(void **state)
 		tf_ladder_legal(&ladder, &group, 2, TF_LINK_PEER_READ, out, &count, &err), TF_E_INVALID);
 	assert_non_null(strstr(err.text, "needs peer_write of the links"));
 	assert_int_equal(tf_ladder_legal(&ladder, &group, 2, 0, out, &count, &err), TF_E_INVALID);
-	tf_ladder_fini(&ladder);
+	assert_non_null(strstr(err.text, "needs peer_write peer_read of the links"));
+	rungs[0] = rungs[1];
+	assert_int_equal(tf_ladder_legal(&ladder, &group, 2, 0, out, &count, &err), TF_OK);
+	rungs[0].without = TF_LINK_PEER_WRITE | TF_LINK_PEER_READ;
+	assert_int_equal(tf_ladder_legal(&ladder, &group, 2, 0, out, &count, &err), TF_OK);
+	assert_int_equal(
+		tf_ladder_legal(&ladder, &group, 2, TF_LINK_PEER_READ, out, &count, &err), TF_E_INVALID);
+	assert_non_null(strstr(err.text, "is for links without peer_read"));
 }
 
 static void world_outside_of_all_is_refused(void **state)
@@ -334,6 +361,7 @@ int main(void)
 		cmocka_unit_test(unavailable_writers_are_skipped),
 		cmocka_unit_test(no_rung_says_what_the_nearest_lacks),
 		cmocka_unit_test(nearest_by_bytes_is_the_nearest),
+		cmocka_unit_test(without_peers_only_staged_is_legal),
 		cmocka_unit_test(links_without_writes_are_refused),
 		cmocka_unit_test(world_outside_of_all_is_refused),
 		cmocka_unit_test(shapes),

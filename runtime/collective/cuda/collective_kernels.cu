@@ -12,6 +12,7 @@
 #include "runtime/collective/cuda/bulk_writers.cuh"
 #include "runtime/collective/cuda/pull_writer.cuh"
 #include "runtime/collective/cuda/queued_writer.cuh"
+#include "runtime/collective/cuda/staged_writer.cuh"
 #include "runtime/collective/cuda/startup_kernels.cuh"
 #include "runtime/collective/cuda/word_writers.cuh"
 
@@ -39,6 +40,7 @@
 #define RUN_BULK(kind, sources)     tf_bulk_run<kind, sources>(args)
 #define RUN_QUEUED(kind, sources)   tf_queued_run<kind, sources>(args)
 #define RUN_PULL(kind, sources)     tf_pull_run<kind, sources>(args)
+#define RUN_STAGED(kind, sources)   tf_staged_run<kind, sources>(args)
 
 #define COLLECTIVE(op, algorithm, writer, OP, ALGORITHM, WRITER, RUN, unit_bytes)                  \
 	TF_KERNEL op##_##algorithm##_##writer(const __grid_constant__ tf_collective_args args)         \
@@ -58,6 +60,7 @@ COLLECTIVES(direct, DIRECT, RUN_BULK, 16)
 COLLECTIVES(serial, SERIAL, RUN_BULK, 16)
 COLLECTIVES(queued, QUEUED, RUN_QUEUED, 16)
 COLLECTIVES(pull, PULL, RUN_PULL, 16)
+COLLECTIVES(staged, STAGED, RUN_STAGED, 16)
 
 /* Remembers the pass that the samples after it belong to. */
 TF_KERNEL pass_begin(const __grid_constant__ tf_startup_args args)

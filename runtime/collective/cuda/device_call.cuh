@@ -157,7 +157,10 @@ template <class K> TF_FN bool tf_arguments_good(const tf_collective_args &args, 
 		return false;
 	if (args.count > TF_CALL_BYTES_MAX / 4 || args.ctas != gridDim.x || args.ctas > TF_CTAS_MAX)
 		return false;
-	if (K::writer != TF_WRITER_PULL && lane > (int64_t)args.lane_source_bytes)
+	/* without shards a slot of staged holds one range in the room of all sources */
+	const int64_t sources = K::writer == TF_WRITER_STAGED && !K::shards ? args.world : 1;
+
+	if (K::writer != TF_WRITER_PULL && lane > sources * (int64_t)args.lane_source_bytes)
 		return false;
 	return from + c.bytes <= to || to + out <= from;
 }
@@ -236,10 +239,10 @@ TF_FN void tf_call_wait()
 	tf_grid_trigger();
 }
 
-/* Stores the last epoch into all our flags of the family at every peer (flags.h). */
+/* Stores the last epoch into all our flags of the family at every rank (flags.h). */
 template <class K> TF_FN void tf_flags_refresh(const tf_collective_args &args, uint32_t last)
 {
-	for (uint32_t k = 1; k < args.world; k++) {
+	for (uint32_t k = 0; k < args.world; k++) {
 		struct tf_flags *flags = tf_flags_at(args, k);
 
 		for (uint32_t i = threadIdx.x; i < TF_CHUNKS_MAX; i += blockDim.x) {
@@ -364,6 +367,8 @@ template <class K> TF_FN uint64_t tf_call_moves(const tf_call &c)
 	uint64_t mine = K::shards ? tf_shard_bytes<K>(c, c.rank) : c.bytes;
 
 	if (!K::shards)
+		return peers * mine;
+	if (K::writer == TF_WRITER_STAGED && !K::two_shot)
 		return peers * mine;
 	if (K::writer == TF_WRITER_PULL)
 		return peers * mine * (K::two_shot ? 2 : 1);
