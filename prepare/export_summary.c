@@ -86,6 +86,8 @@ static void print_text(FILE *to, const struct tf_export_result *result)
 		tf_program_identity(program, "workload"), program->world, result->topology, result->device);
 	fprintf(to, "groups    %u at %u capacities, %u candidates, %u samples\n", program->group_count,
 		counts.capacities, program->candidate_count, program->sample_count);
+	if (result->job.no_peer_access[0])
+		fprintf(to, "peers     no peer access: %s\n", result->job.no_peer_access);
 	print_picks(to, &counts);
 	fprintf(to, "struck    %u%s\n", counts.struck, counts.struck ? ":" : "");
 	print_struck(to, program);
@@ -146,6 +148,13 @@ static json_t *times_json(const struct tf_export_result *result)
 		(json_int_t)result->check_ns);
 }
 
+static json_t *peers_json(const struct tf_export_result *result)
+{
+	const char *why = result->job.no_peer_access;
+
+	return why[0] ? json_pack("{s:b, s:s}", "used", 0, "reason", why) : json_pack("{s:b}", "used", 1);
+}
+
 static enum tf_status print_json(
 	FILE *to, const struct tf_export_result *result, struct tf_error *err)
 {
@@ -157,6 +166,8 @@ static enum tf_status print_json(
 		"candidates", (int)program->candidate_count, "samples", (int)program->sample_count, "picks",
 		picks_json(program), "struck", struck_json(program), "times", times_json(result));
 
+	if (root)
+		json_object_set_new(root, "peer_access", peers_json(result));
 	if (root && result->path) {
 		tf_hex(result->digest, sizeof(result->digest), hex);
 		json_object_set_new(root, "package",

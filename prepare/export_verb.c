@@ -15,7 +15,7 @@
 
 struct words {
 	uint64_t world, timeout_ms;
-	const char *topology, *device, *workload, *capacities, *ladder, *out_path;
+	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *out_path;
 	_Bool json;
 };
 
@@ -39,6 +39,13 @@ struct words {
 			.off = offsetof(struct words, device),                                                 \
 			.choices = "auto|host|cuda",                                                           \
 			.help = "where to run (default auto: a GPU where there is one)"},                      \
+		{.name = "peer-access",                                                                    \
+			.kind = TF_OPTION_CHOICE,                                                              \
+			.value = "WORD",                                                                         \
+			.off = offsetof(struct words, peer_access),                                            \
+			.choices = "on|off",                                                                   \
+			.help = "whether ranks may use each other's device memory, if they can (default "      \
+					"on)"},                                                                        \
 		{.name = "workload",                                                                       \
 			.kind = TF_OPTION_PATH,                                                                \
 			.value = "NAME|FILE",                                                                  \
@@ -111,6 +118,7 @@ static void to_options(const struct words *words, struct tf_export_options *opti
 		.device = words->device,
 		.out_path = words->out_path,
 		.world = (uint32_t)words->world,
+		.no_peer_access = words->peer_access && !strcmp(words->peer_access, "off"),
 		.timeout_ns = (int64_t)words->timeout_ms * TF_NS_PER_MS,
 		.progress = tf_progress_bar,
 		.interrupted = &tf_tfprep_interrupted,

@@ -143,6 +143,8 @@ enum tf_status tf_topology_print_json(
 		pack_pairs(topology), "rdma", pack_ports(topology), "tree", pack_tree(topology));
 	if (!document)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the topology's JSON");
+	if (view->no_peer_access)
+		json_object_set_new(document, "peer_access", json_string("off"));
 	failed = json_dumpf(document, to, JSON_INDENT(2));
 	json_decref(document);
 	if (failed || fputc('\n', to) == EOF)

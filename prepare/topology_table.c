@@ -45,6 +45,8 @@ static void print_summary(FILE *to, const struct tf_topology_view *view)
 		fprintf(to, "world      %u on the host device\n", view->world);
 	else
 		fprintf(to, "world      %u of %u GPUs\n", view->world, topology->rank_count);
+	if (view->no_peer_access)
+		fprintf(to, "peers      off by option: only the writer staged is legal\n");
 	fprintf(to, "nvml       %s\n", tf_topology_nvml_name(topology->nvml));
 	fprintf(to, "signature  %s\n", view->signature);
 }

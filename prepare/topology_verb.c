@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct verb_options {
-	const char *topology;
+	const char *topology, *peer_access;
 	uint64_t tp;
 	const char *xml;
 	bool json;
@@ -32,6 +32,12 @@ static const struct tf_option option_table[] = {
 		.off = offsetof(struct verb_options, tp),
 		.min = 1,
 		.max = TF_TOPOLOGY_RANKS_MAX},
+	{.name = "peer-access",
+		.kind = TF_OPTION_CHOICE,
+		.value = "WORD",
+		.help = "whether ranks may use each other's device memory, if they can (default on)",
+		.off = offsetof(struct verb_options, peer_access),
+		.choices = "on|off"},
 	{.name = "xml",
 		.kind = TF_OPTION_PATH,
 		.value = "FILE",
@@ -52,7 +58,8 @@ const struct tf_verb tf_topology_verb_table = {
 		"The class is 'switched' if all pairs of GPUs are joined by NVLink or meet at PCIe\n"
 		"switches, 'host-bridge' if some pair meets at a root complex, and 'local' without a\n"
 		"GPU: then the host device is used, and any class may be named. 'ring' and 'fabric' are\n"
-		"classes of several hosts; naming one checks this host's RoCE ports.",
+		"classes of several hosts; naming one checks this host's RoCE ports. Without peer access the\n"
+		"class is the same, but only writers through host memory are legal.",
 	.options = option_table,
 };
 
@@ -96,6 +103,7 @@ static enum tf_status show(
 	TF_TRY(tf_topology_signature(
 		topology, view.world, view.selected, signature, sizeof(signature), err));
 	view.utf8 = is_utf8_locale();
+	view.no_peer_access = options->peer_access && !strcmp(options->peer_access, "off");
 	if (options->json)
 		return tf_topology_print_json(stdout, &view, err);
 	tf_topology_print_table(stdout, &view);

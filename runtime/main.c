@@ -18,7 +18,7 @@
 
 struct words {
 	uint64_t capacity, timeout_ms;
-	const char *listen, *device;
+	const char *listen, *device, *peer_access;
 	_Bool check, drift, bench, strict, json, version, completion, man;
 };
 
@@ -50,6 +50,13 @@ static const struct tf_option options[] = {
 		.value = "HOST:PORT",
 		.off = offsetof(struct words, listen),
 		.help = "address to serve at, port 0 for any free one (default " LISTEN_DEFAULT ")"},
+	{.name = "peer-access",
+		.kind = TF_OPTION_CHOICE,
+		.value = "WORD",
+		.off = offsetof(struct words, peer_access),
+		.choices = "on|off",
+		.help = "whether ranks may use each other's device memory; off fits packages made so "
+				"(default on)"},
 	{.name = "timeout",
 		.kind = TF_OPTION_UINT,
 		.value = "MS",
@@ -117,6 +124,7 @@ static int serve(const struct words *words, const char *path, int64_t begin_ns)
 		.timeout_ns = (int64_t)words->timeout_ms * TF_NS_PER_MS,
 		.begin_ns = begin_ns,
 		.strict = words->strict,
+		.no_peer_access = words->peer_access && !strcmp(words->peer_access, "off"),
 		.json = words->json,
 		.mode = words->check ? TF_SERVE_CHECK
 			: words->drift   ? TF_SERVE_DRIFT

@@ -154,6 +154,7 @@ static enum tf_status open_session(const char *path, const struct tfrun_options 
 		.timeout_ns = timeout_ns(options),
 		.capacity_max = options->capacity_max,
 		.strict = options->strict,
+		.no_peer_access = options->no_peer_access,
 		.probe = 1,
 	};
 	int64_t begin = tf_now_ns();

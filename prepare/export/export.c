@@ -78,6 +78,7 @@ static enum tf_status run_ranks(const struct tf_export_options *options,
 		.device = result->device,
 		.device_count = result->device_count,
 		.timeout_ns = options->timeout_ns,
+		.no_peer_access = options->no_peer_access,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
 	};
 	int64_t begin = tf_now_ns();

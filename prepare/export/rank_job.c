@@ -16,6 +16,7 @@
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/link/channel.h"
+#include "runtime/session/peer_access.h"
 #include "runtime/session/session.h"
 
 #define WORD_TIMEOUT_NS (2 * TF_NS_PER_S)
@@ -24,6 +25,7 @@ struct job {
 	const struct tf_rank_job *asked;
 	struct tf_link *link;
 	int command_fd;
+	struct tf_device_properties properties;
 	struct tf_program program;
 	struct tf_bench_rank rank;
 	struct tf_bytes catalog;
@@ -55,46 +57,85 @@ static uint32_t ordinal_of(const struct job *job)
 	return count ? tf_link_rank(job->link) % count : 0;
 }
 
-static enum tf_status open_device(
-	struct job *job, struct tf_device_properties *properties, struct tf_error *err)
+/* What the device is, and what it may be used for. */
+static enum tf_status open_device(struct job *job, struct tf_error *err)
 {
+	const char *why = NULL;
+
 	tf_collective_register_host();
 	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));
 	TF_TRY(job->rank.ops->open(ordinal_of(job), &job->rank.device, err));
-	job->rank.ops->properties(job->rank.device, properties);
+	job->rank.ops->properties(job->rank.device, &job->properties);
+	if (job->asked->no_peer_access)
+		why = "switched off by option";
+	else if (!tf_peer_access_is_offered(&job->properties))
+		why = "a pair of devices has none";
+	if (!why)
+		return TF_OK;
+	tf_peer_access_withdraw(&job->properties);
+	snprintf(job->done.no_peer_access, sizeof(job->done.no_peer_access), "%s", why);
 	return TF_OK;
 }
 
-static enum tf_status plan(struct job *job, struct tf_error *err)
+static enum tf_status make_plan(struct job *job, struct tf_error *err)
 {
-	struct tf_device_properties properties;
 	const char *const *row = job->asked->identity;
+	enum tf_status status = tf_plan(job->asked->workload, job->asked->ladder, &job->properties,
+		tf_link_world(job->link), &job->program, err);
 
-	TF_TRY(open_device(job, &properties, err));
-	TF_TRY(tf_plan(job->asked->workload, job->asked->ladder, &properties, tf_link_world(job->link),
-		&job->program, err));
+	if (status != TF_OK && job->done.no_peer_access[0])
+		tf_error_prefix(err, "without peer access (%s)", job->done.no_peer_access);
+	TF_TRY(status);
 	for (; row && row[0]; row += 2)
 		TF_TRY(tf_program_set_identity(&job->program, row[0], row[1], err));
 	job->done.segment_bytes = job->program.layout.segment_bytes;
 	return TF_OK;
 }
 
+static enum tf_status agree(struct job *job, const struct tf_error *local, struct tf_error *err)
+{
+	int64_t bound =
+		job->asked->timeout_ns + (strcmp(job->asked->device, "host") ? TF_DEVICE_OPEN_NS : 0);
+
+	return tf_link_agree_ok(job->link, local, tf_deadline_after(bound), err);
+}
+
+/* All ranks come here, with the same text in `why`: the pair that failed, and how. */
+static enum tf_status open_without_peers(
+	struct job *job, const struct tf_error *why, struct tf_error *err)
+{
+	struct tf_error local = {0};
+
+	snprintf(job->done.no_peer_access, sizeof(job->done.no_peer_access), "%.255s", why->text);
+	tf_rank_window_close(&job->rank.window);
+	tf_program_fini(&job->program);
+	tf_peer_access_withdraw(&job->properties);
+	(void)!make_plan(job, &local);
+	TF_TRY(agree(job, &local, err));
+	return tf_bench_rank_open(&job->rank, err);
+}
+
 static enum tf_status open_rank(struct job *job, struct tf_error *err)
 {
 	struct tf_error local = {0};
-	int64_t begin = tf_now_ns(), bound;
+	int64_t begin = tf_now_ns();
+	enum tf_status status;
 
 	job->rank.link = job->link;
 	job->rank.timeout_ns = job->asked->timeout_ns;
 	job->rank.program = &job->program;
 	job->rank.progress = tf_link_rank(job->link) == 0 ? tell_progress : NULL;
 	job->rank.progress_user = job;
-	(void)!plan(job, &local);
-	bound = job->asked->timeout_ns + (strcmp(job->asked->device, "host") ? TF_DEVICE_OPEN_NS : 0);
-	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(bound), err));
-	TF_TRY(tf_bench_rank_open(&job->rank, err));
+	if (open_device(job, &local) == TF_OK)
+		(void)!make_plan(job, &local);
+	TF_TRY(agree(job, &local, err));
+	status = tf_bench_rank_open(&job->rank, &local);
+	if (status != TF_OK && job->rank.unbelieved)
+		status = open_without_peers(job, &local, err);
+	else if (status != TF_OK && err)
+		*err = local;
 	job->done.open_ns = tf_now_ns() - begin;
-	return TF_OK;
+	return status;
 }
 
 static enum tf_status capture_steps(struct job *job, struct tf_error *err)

@@ -34,6 +34,7 @@ struct tf_job_done {
 	uint32_t aggregate;
 	uint64_t catalog_bytes; /* rank 0: written to catalog_fd */
 	uint64_t segment_bytes;
+	char no_peer_access[256]; /* why ranks do not use each other's memory; empty: they do */
 };
 
 struct tf_rank_job {
@@ -42,6 +43,7 @@ struct tf_rank_job {
 	const char *device;
 	uint32_t device_count; /* rank r takes device r modulo this; 0: all take the first */
 	int64_t timeout_ns;
+	int no_peer_access; /* by option */
 	int catalog_fd;              /* a memory file; rank 0 writes the catalog's bytes */
 	const char *const *identity; /* further identity rows: key, value, ..., NULL; or NULL */
 };

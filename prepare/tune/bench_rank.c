@@ -9,6 +9,8 @@
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
 #include "runtime/device/builtin_module.h"
+#include "runtime/session/peer_access.h"
+#include "runtime/session/peer_proof.h"
 
 /* One CTA does the work between samples: dirtying operands, the rendezvous, the selection. */
 #define STARTUP_THREADS 256
@@ -39,6 +41,15 @@ static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *
 	return TF_OK;
 }
 
+static enum tf_status prove_peers(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	enum tf_status status = tf_peer_proof(&rank->window, rank->device, rank->link,
+		&rank->program->layout, rank->timeout_ns, err);
+
+	rank->unbelieved = status == TF_E_MISFIT && !rank->window.parted;
+	return status;
+}
+
 enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	const struct tf_layout *layout = &rank->program->layout;
@@ -54,8 +65,9 @@ enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *e
 		.window = &rank->window,
 		.capabilities = properties.capabilities,
 	};
-	TF_TRY(
-		tf_rank_window_connect(&rank->window, rank->device, rank->link, layout, bound(rank), err));
+	TF_TRY(tf_rank_window_connect(&rank->window, rank->device, rank->link, layout,
+		!tf_peer_access_is_off(rank->program), bound(rank), err));
+	TF_TRY(prove_peers(rank, err));
 	(void)!load_kernels(rank, &local);
 	TF_TRY(tf_link_agree_ok(rank->link, &local, bound(rank), err));
 	return tf_bench_rank_reset(rank, err);

@@ -33,6 +33,7 @@ struct tf_bench_rank {
 	struct tf_rebuild_modules modules;
 	struct tf_rebuild_target target;
 	uint32_t launch_flags;   /* of collectives: TF_LAUNCH_PROGRAMMATIC or 0 */
+	int unbelieved;          /* why opening failed: the proof of peer access, on all ranks alike */
 	tf_progress_fn progress; /* or NULL */
 	void *progress_user;
 };

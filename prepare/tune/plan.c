@@ -3,7 +3,8 @@
  * 1. Candidates stand in ladder order within their group, so a slot's number says its rung.
  * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic.
  * 3. Exported parts come first in a segment: control, protocol, exchange; then what is the rank's
- *    own.
+ *    own. Without peer access ranks share what lies before the exchange buffers (peer_access.h), so
+ *    the startup storage comes before them.
  */
 #include "prepare/tune/plan.h"
 
@@ -17,6 +18,7 @@
 #include "runtime/collective/wait.h"
 #include "runtime/device/builtin_module.h"
 #include "runtime/session/machine_identity.h"
+#include "runtime/session/peer_access.h"
 
 /* What a ladder asks of the links. */
 #define LINKS              (TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC)
@@ -137,9 +139,17 @@ static void describe_buffer(const struct tf_program *program, struct tf_buffer *
 	*at = tf_align_up(*at + buffer->bytes, BUFFER_ALIGN_BYTES);
 }
 
-static enum tf_status plan_buffers(struct tf_program *program, struct tf_error *err)
+static void place_startup(struct tf_layout *layout, uint64_t *at)
+{
+	layout->startup_off = tf_align_up(*at, 4096);
+	*at = layout->startup_off + layout->startup_bytes;
+}
+
+static enum tf_status plan_buffers(struct tf_program *program,
+	const struct tf_device_properties *properties, struct tf_error *err)
 {
 	uint64_t at = tf_protocol_place(&program->layout, program->world);
+	int parted = !tf_peer_access_is_offered(properties);
 	uint32_t count = 1;
 
 	for (uint32_t g = 0; g < program->group_count; g++)
@@ -147,6 +157,12 @@ static enum tf_status plan_buffers(struct tf_program *program, struct tf_error *
 	program->buffers = tf_calloc(count, sizeof(program->buffers[0]));
 	if (!program->buffers)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u buffers", count);
+	program->layout.startup_bytes = tf_startup_places(
+		program->group_count, program->candidate_count, NULL, NULL, NULL, NULL, NULL);
+	if (parted) {
+		place_startup(&program->layout, &at);
+		at = tf_align_up(at, properties->granularity_bytes);
+	}
 	program->layout.exchange_off = at;
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		for (uint32_t pair = 0; pair < program->groups[g].buffer_pairs; pair++) {
@@ -158,11 +174,9 @@ static enum tf_status plan_buffers(struct tf_program *program, struct tf_error *
 		}
 	}
 	program->layout.exchange_bytes = at - program->layout.exchange_off;
-	program->layout.startup_off = tf_align_up(at, 4096);
-	program->layout.startup_bytes = tf_startup_places(
-		program->group_count, program->candidate_count, NULL, NULL, NULL, NULL, NULL);
-	program->layout.private_off =
-		tf_align_up(program->layout.startup_off + program->layout.startup_bytes, 4096);
+	if (!parted)
+		place_startup(&program->layout, &at);
+	program->layout.private_off = tf_align_up(at, 4096);
 	program->layout.private_bytes = EVICT_BYTES;
 	program->buffers[program->buffer_count++] = (struct tf_buffer){
 		.name = "startup.evict",
@@ -281,7 +295,7 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	TF_TRY(plan_groups(workload, world, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++)
 		TF_TRY(add_candidates(program, g, ladder, properties, err));
-	TF_TRY(plan_buffers(program, err));
+	TF_TRY(plan_buffers(program, properties, err));
 	TF_TRY(plan_module(program, properties, err));
 	TF_TRY(plan_kernels(program, err));
 	plan_segment(&program->layout, properties->granularity_bytes);

@@ -158,6 +158,13 @@ struct tf_device_ops {
 		struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
 
 	/*
+	 * The same of this machine's memory, which every device reaches without peer access: pinned
+	 * for CUDA. TF_E_UNAVAILABLE: the device has no such memory, and why.
+	 */
+	enum tf_status (*host_segment_create)(
+		struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
+
+	/*
 	 * Reserves the window at exactly `base` (0: anywhere), or attaches to the one this process
 	 * holds for `token` (then stride and world must agree, and base too unless it is 0). Any
 	 * thread.
@@ -179,6 +186,14 @@ struct tf_device_ops {
 	 */
 	enum tf_status (*window_map)(
 		struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err);
+	/*
+	 * Maps what is rank's alone behind its mapped segment, from `off` on, which is that segment's
+	 * size: `fd` is a segment of `device`, and no other device may use it. Refusals are those of
+	 * window_map; TF_E_MISMATCH also: a second one for the same rank; TF_E_USAGE: `off` is not
+	 * where the rank's segment ends.
+	 */
+	enum tf_status (*window_map_own)(struct tf_window *window, struct tf_device *device,
+		uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err);
 	/* Drops a reference; the last one unmaps and frees the range. Takes NULL. Any thread. */
 	void (*window_close)(struct tf_window *window);
 

@@ -41,6 +41,13 @@ static enum tf_status stub_segment_create(
 	return UNSUPPORTED(err, "segment_create");
 }
 
+static enum tf_status stub_host_segment_create(
+	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err)
+{
+	(void)device, (void)bytes, (void)out_fd;
+	return UNSUPPORTED(err, "host_segment_create");
+}
+
 static enum tf_status stub_window_open(struct tf_device *device,
 	const uint8_t token[TF_WINDOW_TOKEN_BYTES], uint64_t base, uint64_t stride, uint32_t world,
 	struct tf_window **out, struct tf_error *err)
@@ -60,6 +67,13 @@ static enum tf_status stub_window_map(
 {
 	(void)window, (void)rank, (void)fd, (void)bytes;
 	return UNSUPPORTED(err, "window_map");
+}
+
+static enum tf_status stub_window_map_own(struct tf_window *window, struct tf_device *device,
+	uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err)
+{
+	(void)window, (void)device, (void)rank, (void)off, (void)fd, (void)bytes;
+	return UNSUPPORTED(err, "window_map_own");
 }
 
 static void stub_window_close(struct tf_window *window)
@@ -185,9 +199,11 @@ const struct tf_device_ops tf_stub_device_ops = {
 	stub_close,
 	stub_properties,
 	stub_segment_create,
+	stub_host_segment_create,
 	stub_window_open,
 	stub_window_base,
 	stub_window_map,
+	stub_window_map_own,
 	stub_window_close,
 	stub_read,
 	stub_write,

@@ -36,6 +36,20 @@ enum tf_status tf_window_part_check(const struct tf_window_entry *entry, uint64_
 	return TF_OK;
 }
 
+enum tf_status tf_window_own_check(const struct tf_window_entry *entry, uint64_t granularity_bytes,
+	uint64_t mapped_bytes, uint64_t off, uint64_t bytes, struct tf_error *err)
+{
+	if (!off || off != mapped_bytes)
+		return TF_FAIL(err, TF_E_USAGE,
+			"what is its own is asked for at %llu, its segment ends at %llu",
+			(unsigned long long)off, (unsigned long long)mapped_bytes);
+	if (!bytes || bytes % granularity_bytes || bytes > entry->stride - off)
+		return TF_FAIL(err, TF_E_USAGE,
+			"%llu bytes of its own, not a multiple of %llu up to %llu", (unsigned long long)bytes,
+			(unsigned long long)granularity_bytes, (unsigned long long)(entry->stride - off));
+	return TF_OK;
+}
+
 enum tf_status tf_window_same_check(const struct tf_window_entry *entry, uint64_t base,
 	uint64_t stride, uint32_t world, struct tf_error *err)
 {

@@ -36,6 +36,14 @@ TF_WARN_UNUSED enum tf_status tf_window_shape_check(uint64_t granularity_bytes, 
 TF_WARN_UNUSED enum tf_status tf_window_part_check(const struct tf_window_entry *entry,
 	uint64_t granularity_bytes, uint32_t rank, uint64_t bytes, struct tf_error *err);
 
+/*
+ * TF_E_USAGE unless `bytes` may be mapped behind the `mapped_bytes` of the rank's segment, at
+ * `off`. Under the lock.
+ */
+TF_WARN_UNUSED enum tf_status tf_window_own_check(const struct tf_window_entry *entry,
+	uint64_t granularity_bytes, uint64_t mapped_bytes, uint64_t off, uint64_t bytes,
+	struct tf_error *err);
+
 /* TF_E_MISFIT unless the window is what was asked for; base 0 asks for any. */
 TF_WARN_UNUSED enum tf_status tf_window_same_check(const struct tf_window_entry *entry,
 	uint64_t base, uint64_t stride, uint32_t world, struct tf_error *err);

@@ -306,6 +306,7 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 		.timeout_ns = options->timeout_ns,
 		.capacity_max = tf_served_package_largest(&supervisor->view),
 		.strict = options->strict,
+		.no_peer_access = options->no_peer_access,
 		.startup = is_drift,
 		.probe = 1,
 	};

@@ -31,6 +31,7 @@ struct tf_serve_options {
 	int64_t timeout_ns;
 	int64_t begin_ns; /* when the process began */
 	int strict, json;
+	int no_peer_access; /* ranks may not use each other's memory */
 	enum tf_serve_mode mode;
 };
 

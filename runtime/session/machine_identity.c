@@ -2,12 +2,15 @@
 /*
  * 1. No key names one machine: no UUID, path, host name, ordinal, clock or CPU model.
  * 2. Every key that tf_identity_describe sets is compared; keys it does not set are information.
+ *    So what needs no peer access fits where there is some (peer_access.h), not the other way.
  */
 #include "runtime/session/machine_identity.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+#include "runtime/session/peer_access.h"
 
 /*
  * Host sums are in FP32 over ranks in order with one rounding; a package of another class would
@@ -58,6 +61,8 @@ enum tf_status tf_identity_describe(struct tf_program *program,
 	TF_TRY(set_uint(program, "device.memory_bytes", is_host ? 0 : properties->memory_bytes, err));
 	TF_TRY(tf_program_set_identity(program, "numerics", NUMERICS_CLASS, err));
 	TF_TRY(set_signature(program, properties, err));
+	if (!tf_peer_access_is_offered(properties))
+		TF_TRY(tf_program_set_identity(program, TF_PEER_ACCESS_KEY, TF_PEER_ACCESS_OFF, err));
 	return set_uint(program, "world", world, err);
 }
 
@@ -75,6 +80,8 @@ enum tf_status tf_identity_compare(const struct tf_program *program,
 
 		if (wanted && !strcmp(wanted, value))
 			continue;
+		if (!wanted && !strcmp(key, TF_PEER_ACCESS_KEY))
+			wanted = "on"; /* what a program without the row is for */
 		if (used < sizeof(misfits))
 			used += (size_t)snprintf(misfits + used, sizeof(misfits) - used,
 				"%s%s: package '%s', machine '%s'", used ? "; " : "", key, wanted ? wanted : "",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/collective/collective.h"
+#include "runtime/session/peer_access.h"
 
 /*
  * The list of the device, without its last, which is "anywhere": that takes a proposal of a rank.
@@ -113,33 +114,75 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		window.world, (unsigned long long)window.stride, BASE_COUNT);
 }
 
-enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_device *device,
-	struct tf_link *link, const struct tf_layout *layout, int64_t deadline_ns, struct tf_error *err)
+/* What one rank's segment is made of; descriptors are -1 where there is none. */
+struct parts {
+	uint64_t shared_bytes, own_bytes;
+	int shared_fd, own_fd;
+};
+
+static enum tf_status create_parts(const struct tf_rank_window *window, struct tf_device *device,
+	const struct tf_layout *layout, struct parts *parts, struct tf_error *err)
 {
-	int fds[TF_WORLD_MAX], own = -1;
+	struct tf_device_properties properties;
+
+	parts->shared_bytes = layout->segment_bytes;
+	if (!window->parted)
+		return window->ops->segment_create(device, parts->shared_bytes, &parts->shared_fd, err);
+	window->ops->properties(device, &properties);
+	TF_TRY(tf_peer_access_shared_bytes(
+		layout, properties.granularity_bytes, &parts->shared_bytes, err));
+	parts->own_bytes = layout->segment_bytes - parts->shared_bytes;
+	TF_TRY(window->ops->host_segment_create(device, parts->shared_bytes, &parts->shared_fd, err));
+	return window->ops->segment_create(device, parts->own_bytes, &parts->own_fd, err);
+}
+
+static enum tf_status map_parts(const struct tf_rank_window *window, struct tf_device *device,
+	const struct parts *parts, const int *fds, struct tf_error *err)
+{
+	for (uint32_t rank = 0; rank < window->world; rank++) {
+		int fd = rank == window->rank ? parts->shared_fd : fds[rank];
+		enum tf_status status =
+			window->ops->window_map(window->window, rank, fd, parts->shared_bytes, err);
+
+		if (status == TF_OK && rank == window->rank && parts->own_bytes)
+			status = window->ops->window_map_own(window->window, device, rank, parts->shared_bytes,
+				parts->own_fd, parts->own_bytes, err);
+		if (status != TF_OK) {
+			tf_error_prefix(err, "cannot map the segment of rank %u", rank);
+			return status;
+		}
+	}
+	return TF_OK;
+}
+
+enum tf_status tf_rank_window_connect(struct tf_rank_window *window, struct tf_device *device,
+	struct tf_link *link, const struct tf_layout *layout, int peer_access, int64_t deadline_ns,
+	struct tf_error *err)
+{
+	struct parts parts = {.shared_fd = -1, .own_fd = -1};
 	struct tf_error local = {0};
 	enum tf_status status;
+	int fds[TF_WORLD_MAX];
 
 	for (uint32_t rank = 0; rank < TF_WORLD_MAX; rank++)
 		fds[rank] = -1;
-	(void)!window->ops->segment_create(device, layout->segment_bytes, &own, &local);
+	window->parted = !peer_access;
+	(void)!create_parts(window, device, layout, &parts, &local);
 	status = tf_link_agree_ok(link, &local, deadline_ns, err);
 	if (status == TF_OK)
-		status = tf_link_exchange_fds(link, own, fds, deadline_ns, err);
-	for (uint32_t rank = 0; status == TF_OK && rank < window->world && local.status == TF_OK;
-		 rank++) {
-		(void)!window->ops->window_map(window->window, rank, rank == window->rank ? own : fds[rank],
-			layout->segment_bytes, &local);
-		tf_error_prefix(&local, "cannot map the segment of rank %u", rank);
-	}
-	if (status == TF_OK)
+		status = tf_link_exchange_fds(link, parts.shared_fd, fds, deadline_ns, err);
+	if (status == TF_OK) {
+		(void)!map_parts(window, device, &parts, fds, &local);
 		status = tf_link_agree_ok(link, &local, deadline_ns, err);
+	}
 	for (uint32_t rank = 0; rank < window->world; rank++) {
-		if (fds[rank] >= 0 && fds[rank] != own)
+		if (fds[rank] >= 0 && fds[rank] != parts.shared_fd)
 			close(fds[rank]);
 	}
-	if (own >= 0)
-		close(own);
+	if (parts.shared_fd >= 0)
+		close(parts.shared_fd);
+	if (parts.own_fd >= 0)
+		close(parts.own_fd);
 	return status;
 }
 

@@ -21,6 +21,7 @@ struct tf_rank_window {
 	uint64_t base, stride;
 	uint32_t rank, world;
 	int relocated; /* no base of the list was free on every rank */
+	int parted;    /* ranks share the first part of a segment alone (peer_access.h) */
 };
 
 /*
@@ -32,9 +33,12 @@ TF_WARN_UNUSED enum tf_status tf_rank_window_reserve(const struct tf_device_ops 
 	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
 	uint32_t base_first, int64_t deadline_ns, struct tf_rank_window *out, struct tf_error *err);
 
-/* Creates this rank's segment, passes it to all, maps everyone's. Collective. */
+/*
+ * Creates this rank's segment, passes it to all, maps everyone's. Without `peer_access` it is made
+ * of two parts, and only the one that all share is passed on. Collective.
+ */
 TF_WARN_UNUSED enum tf_status tf_rank_window_connect(struct tf_rank_window *window,
-	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
+	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout, int peer_access,
 	int64_t deadline_ns, struct tf_error *err);
 
 /*

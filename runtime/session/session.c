@@ -19,6 +19,8 @@
 #include "catalog/catalog_read.h"
 #include "runtime/collective/collective.h"
 #include "runtime/session/machine_identity.h"
+#include "runtime/session/peer_access.h"
+#include "runtime/session/peer_proof.h"
 
 /*
  * A group may take this many timeouts to load: reading, mapping and probing are each bounded by
@@ -27,7 +29,7 @@
 #define LOAD_TIMEOUTS 5
 
 static const char *const phase_names[TF_PHASE_COUNT] = {
-	"package", "identity", "device", "window", "peers", "graphs", "protocol", "probe"};
+	"package", "identity", "device", "window", "peers", "proof", "graphs", "protocol", "probe"};
 
 const char *tf_session_phase_name(enum tf_session_phase phase)
 {
@@ -100,6 +102,8 @@ static enum tf_status open_device(
 			&session->device, err));
 	}
 	session->ops->properties(session->device, &session->properties);
+	if (options->no_peer_access || tf_peer_access_is_off(&session->package.program))
+		tf_peer_access_withdraw(&session->properties);
 	return session->ops->stream_create(session->device, &session->stream, err);
 }
 
@@ -187,9 +191,18 @@ static enum tf_status phase_peers(struct tf_session *session,
 		.capabilities = session->properties.capabilities,
 	};
 	TF_TRY(tf_rank_window_connect(&session->window, session->device, session->link,
-		&session->package.program.layout, deadline, err));
+		&session->package.program.layout, tf_peer_access_is_offered(&session->properties), deadline,
+		err));
 	tf_rank_window_populate(&session->window, session->properties.capabilities, &layout);
 	return TF_OK;
+}
+
+static enum tf_status phase_proof(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
+{
+	(void)options, (void)deadline;
+	return tf_peer_proof(&session->window, session->device, session->link,
+		&session->package.program.layout, session->timeout_ns, err);
 }
 
 static enum tf_status load_modules(struct tf_session *session, struct tf_error *err)
@@ -277,6 +290,7 @@ static const struct phase_step phases[] = {
 	{TF_PHASE_IDENTITY, phase_identity},
 	{TF_PHASE_WINDOW, phase_window},
 	{TF_PHASE_PEERS, phase_peers},
+	{TF_PHASE_PROOF, phase_proof},
 	{TF_PHASE_GRAPHS, phase_graphs},
 	{TF_PHASE_PROTOCOL, phase_protocol},
 	{TF_PHASE_PROBE, phase_probe},

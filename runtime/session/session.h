@@ -7,7 +7,8 @@
  *
  * Open, in order, each phase timed and each all-or-none over the link: package (read, digest
  * equal on all ranks), identity (all misfits of all ranks at once), device, window (base list,
- * then anywhere), peers (segments exchanged and mapped), graphs, protocol (reset and fence),
+ * then anywhere), peers (segments exchanged and mapped), proof (data over
+ * every pair), graphs, protocol (reset and fence),
  * probe (every loaded capacity, bytewise).
  */
 #ifndef TF_RUNTIME_SESSION_SESSION_H
@@ -46,6 +47,7 @@ struct tf_session_options {
 	/* which window base to try first: the check before publishing takes another one than tuning */
 	uint32_t base_first;
 	int strict;
+	int no_peer_access; /* ranks may not use each other's memory; so is a package made for such */
 	int startup; /* load the startup graph too (drift) */
 	int probe;   /* prove every loaded capacity bytewise before ready */
 };
@@ -56,6 +58,7 @@ enum tf_session_phase {
 	TF_PHASE_DEVICE,
 	TF_PHASE_WINDOW,
 	TF_PHASE_PEERS,
+	TF_PHASE_PROOF,
 	TF_PHASE_GRAPHS,
 	TF_PHASE_PROTOCOL,
 	TF_PHASE_PROBE,

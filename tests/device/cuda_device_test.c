@@ -416,6 +416,54 @@ static void test_second_device_joins(void **state)
 	close(fd);
 }
 
+/*
+ * Two devices that cannot reach each other: host memory is for both, what is a rank's own for its
+ * device alone, also when the other device joins later.
+ */
+static void test_devices_without_peers(void **state)
+{
+	const uint8_t token[TF_WINDOW_TOKEN_BYTES] = "no peers";
+	struct tf_window *first = NULL, *second = NULL;
+	struct tf_device *devices[2] = {NULL};
+	struct tf_device_properties properties;
+	int shared = -1, own[2] = {-1, -1};
+	struct tf_error err = {0};
+
+	(void)state;
+	setenv("FAKE_CUDA_PEERS", "0", 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ops->open(i, &devices[i], &err), TF_OK);
+		assert_int_equal(ops->segment_create(devices[i], 2 * MIB, &own[i], &err), TF_OK);
+	}
+	ops->properties(devices[0], &properties);
+	assert_int_equal(properties.capabilities & TF_DEVICE_PEER_WRITE, 0);
+	assert_int_equal(ops->window_open(devices[0], token, 0, 4 * MIB, 2, &first, &err), TF_OK);
+	setenv("FAKE_CUDA_FAIL", "cuMemCreate-host:801", 1);
+	assert_int_equal(
+		ops->host_segment_create(devices[0], 2 * MIB, &shared, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE, "2097152 bytes of host memory that devices share, for ");
+	unsetenv("FAKE_CUDA_FAIL");
+	assert_int_equal(ops->host_segment_create(devices[0], 2 * MIB, &shared, &err), TF_OK);
+	assert_int_equal(ops->window_map(first, 0, shared, 2 * MIB, &err), TF_OK);
+	assert_int_equal(
+		ops->window_map_own(first, devices[0], 0, 2 * MIB, own[0], 2 * MIB, &err), TF_OK);
+	assert_int_equal(ops->window_open(devices[1], token, 0, 4 * MIB, 2, &second, &err), TF_OK);
+	assert_int_equal(ops->window_map(second, 1, own[1], 2 * MIB, &err), TF_E_UNAVAILABLE);
+	check_text(&err, TF_E_UNAVAILABLE,
+		"segment of rank 1: device 0 cannot reach the segment of rank 1: ");
+	assert_int_equal(ops->window_map(second, 1, shared, 2 * MIB, &err), TF_OK);
+	assert_int_equal(
+		ops->window_map_own(second, devices[1], 1, 2 * MIB, own[1], 2 * MIB, &err), TF_OK);
+	ops->window_close(first);
+	ops->window_close(second);
+	for (uint32_t i = 0; i < 2; i++) {
+		ops->close(devices[i]);
+		close(own[i]);
+	}
+	close(shared);
+	unsetenv("FAKE_CUDA_PEERS");
+}
+
 static void test_built_in_kernels(void **state)
 {
 	uint8_t digest[32] = {0};
@@ -451,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_capture_failures),
 		cmocka_unit_test(test_forked_child),
 		cmocka_unit_test(test_second_device_joins),
+		cmocka_unit_test(test_devices_without_peers),
 		cmocka_unit_test(test_built_in_kernels),
 	};
 

@@ -163,8 +163,10 @@ static void test_stub_names_its_operation(void **state)
 	(void)state;
 	STUB(open, 0, NULL);
 	STUB(segment_create, NULL, 0, NULL);
+	STUB(host_segment_create, NULL, 0, NULL);
 	STUB(window_open, NULL, zero, 0, 0, 0, NULL);
 	STUB(window_map, NULL, 0, 0, 0);
+	STUB(window_map_own, NULL, NULL, 0, 0, 0, 0);
 	STUB(read, NULL, NULL, NULL, 0);
 	STUB(write, NULL, NULL, NULL, 0);
 	STUB(module_load, NULL, NULL, 0, zero, NULL);

@@ -112,6 +112,9 @@ static CUresult fake_cuDeviceGetAttribute(int *out, CUdevice_attribute which, CU
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
 		*out = 232448;
 		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
+		*out = -1; /* a machine without memory nodes */
+		return CUDA_SUCCESS;
 	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
 		*out = fake_number("FAKE_CUDA_VMM", 1);

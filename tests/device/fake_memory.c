@@ -2,11 +2,14 @@
 /*
  * The fake driver's memory. An allocation is a memfd, dirty at first; its shareable handle is an
  * eventfd that counts to the number of the memfd and of the process that holds it, which is no
- * regular file, as with the real driver. Memfds stay open until the process ends.
+ * regular file, as with the real driver. Memfds stay open until the process ends. A memfd's name
+ * tells the device whose memory it is, or that it is the host's: without peer access only that
+ * device is let in.
  */
 #include "tests/device/fake_driver.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +20,51 @@
 
 #define GRANULARITY ((size_t)2 << 20)
 
+#define HOST_MEMORY (-1)
+#define MAPPED_MAX  64
+
 struct allocation {
 	int fd;
 	size_t bytes;
+	int device; /* or HOST_MEMORY */
 };
+
+/* What is mapped, for cuMemSetAccess; a slot of no bytes is free. */
+static struct {
+	CUdeviceptr address;
+	size_t bytes;
+	int device;
+} mapped[MAPPED_MAX];
+static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Puts the mapping into the table, or takes it out (device: -2). */
+static void note_mapping(CUdeviceptr address, size_t bytes, int device)
+{
+	pthread_mutex_lock(&mapped_lock);
+	for (int i = 0; i < MAPPED_MAX; i++) {
+		if (device == -2 ? mapped[i].address != address : mapped[i].bytes != 0)
+			continue;
+		mapped[i].address = device == -2 ? 0 : address;
+		mapped[i].bytes = device == -2 ? 0 : bytes;
+		mapped[i].device = device;
+		break;
+	}
+	pthread_mutex_unlock(&mapped_lock);
+}
+
+static int may_access(CUdeviceptr address, int device)
+{
+	int may = 1;
+
+	if (fake_number("FAKE_CUDA_PEERS", 1))
+		return 1;
+	pthread_mutex_lock(&mapped_lock);
+	for (int i = 0; i < MAPPED_MAX; i++)
+		if (mapped[i].bytes && mapped[i].address == address)
+			may = mapped[i].device == HOST_MEMORY || mapped[i].device == device;
+	pthread_mutex_unlock(&mapped_lock);
+	return may;
+}
 
 static struct allocation *allocation_of(CUmemGenericAllocationHandle handle)
 {
@@ -32,13 +76,14 @@ static void *at(CUdeviceptr address)
 	return (void *)(uintptr_t)address;
 }
 
-static CUresult allocation_create(int fd, size_t bytes, CUmemGenericAllocationHandle *out)
+static CUresult allocation_create(
+	int fd, size_t bytes, int device, CUmemGenericAllocationHandle *out)
 {
 	struct allocation *allocation = malloc(sizeof(*allocation));
 
 	if (!allocation)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*allocation = (struct allocation){fd, bytes};
+	*allocation = (struct allocation){fd, bytes, device};
 	*out = (CUmemGenericAllocationHandle)(uintptr_t)allocation;
 	return CUDA_SUCCESS;
 }
@@ -58,17 +103,24 @@ CUresult fake_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	const CUmemAllocationProp *prop, unsigned long long flags)
 {
 	static const char dirt[64] = "what someone else has left behind";
-	int fd;
+	int fd, device = prop->location.id;
+	char name[32] = "fake-cuda-host";
 
 	(void)flags;
 	FAKE_MAY_FAIL("cuMemCreate");
+	if (prop->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) {
+		FAKE_MAY_FAIL("cuMemCreate-host");
+		device = HOST_MEMORY;
+	} else {
+		snprintf(name, sizeof(name), "fake-cuda-%d", device);
+	}
 	if (!size || size % GRANULARITY ||
 		prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_INVALID_VALUE;
-	fd = memfd_create("fake-cuda", MFD_CLOEXEC);
+	fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, (off_t)size) < 0 || pwrite(fd, dirt, sizeof(dirt), 0) < 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	return allocation_create(fd, size, handle);
+	return allocation_create(fd, size, device, handle);
 }
 
 CUresult fake_cuMemRelease(CUmemGenericAllocationHandle handle)
@@ -96,8 +148,9 @@ CUresult fake_cuMemImportFromShareableHandle(
 {
 	int fd = (int)(intptr_t)shareable, tries = 1000, memory;
 	uint64_t number = 0;
-	char path[64];
+	char path[64], name[64] = "";
 	struct stat stat;
+	int device = HOST_MEMORY;
 
 	(void)type;
 	FAKE_MAY_FAIL("cuMemImportFromShareableHandle");
@@ -110,7 +163,10 @@ CUresult fake_cuMemImportFromShareableHandle(
 	memory = open(path, O_RDWR | O_CLOEXEC);
 	if (memory < 0 || fstat(memory, &stat) < 0)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return allocation_create(memory, (size_t)stat.st_size, handle);
+	if (readlink(path, name, sizeof(name) - 1) < 0)
+		return CUDA_ERROR_INVALID_HANDLE;
+	(void)sscanf(name, "/memfd:fake-cuda-%d", &device);
+	return allocation_create(memory, (size_t)stat.st_size, device, handle);
 }
 
 CUresult fake_cuMemAddressReserve(
@@ -151,6 +207,7 @@ CUresult fake_cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 	if (offset || size != allocation->bytes ||
 		mmap(at(address), size, PROT_NONE, MAP_SHARED | MAP_FIXED, allocation->fd, 0) == MAP_FAILED)
 		return CUDA_ERROR_INVALID_VALUE;
+	note_mapping(address, size, allocation->device);
 	return CUDA_SUCCESS;
 }
 
@@ -158,6 +215,7 @@ CUresult fake_cuMemUnmap(CUdeviceptr address, size_t size)
 {
 	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
+	note_mapping(address, size, -2);
 	return mmap(at(address), size, PROT_NONE, how, -1, 0) == MAP_FAILED ? CUDA_ERROR_INVALID_VALUE
 																		: CUDA_SUCCESS;
 }
@@ -169,7 +227,8 @@ CUresult fake_cuMemSetAccess(
 	for (size_t i = 0; i < count; i++)
 		if (access[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
 			access[i].location.id >= fake_number("FAKE_CUDA_DEVICES", 2) ||
-			access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+			access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+			!may_access(address, access[i].location.id))
 			return CUDA_ERROR_INVALID_DEVICE;
 	return mprotect(at(address), size, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
 																	: CUDA_ERROR_INVALID_VALUE;

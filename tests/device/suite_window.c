@@ -257,6 +257,51 @@ static void test_map_twice(void **state)
 	rig->ops->window_close(window);
 }
 
+/* A segment in two parts: host memory that ranks share, and behind it what is the rank's own. */
+static void test_own_part(void **state)
+{
+	struct suite_rig *rig = *state;
+	uint64_t granule = rig->properties.granularity_bytes;
+	uint8_t token[TF_WINDOW_TOKEN_BYTES];
+	struct tf_window *window = NULL;
+	uint8_t *memory, bytes[2] = {5, 6}, found[2] = {0};
+	int shared = -1, own = -1;
+	enum tf_status status = rig->ops->host_segment_create(rig->device, granule, &shared, &rig->err);
+
+	if (status == TF_E_UNAVAILABLE)
+		skip();
+	assert_ok(status, &rig->err);
+	suite_token(token);
+	assert_ok(open_at(rig, token, 0, 4 * granule, 2, &window), &rig->err);
+	memory = (uint8_t *)(uintptr_t)rig->ops->window_base(window);
+	assert_ok(rig->ops->segment_create(rig->device, 2 * granule, &own, &rig->err), &rig->err);
+	assert_refused(
+		rig->ops->window_map_own(window, rig->device, 0, granule, own, 2 * granule, &rig->err),
+		TF_E_USAGE, &rig->err, "rank 0: what is its own is asked for at");
+	assert_ok(rig->ops->window_map(window, 0, shared, granule, &rig->err), &rig->err);
+	assert_refused(
+		rig->ops->window_map_own(window, rig->device, 0, granule, own, 4 * granule, &rig->err),
+		TF_E_USAGE, &rig->err, "rank 0");
+	assert_false(is_accessible(rig, (uintptr_t)memory + granule));
+	assert_ok(
+		rig->ops->window_map_own(window, rig->device, 0, granule, own, 2 * granule, &rig->err),
+		&rig->err);
+	assert_refused(
+		rig->ops->window_map_own(window, rig->device, 0, granule, own, 2 * granule, &rig->err),
+		TF_E_MISMATCH, &rig->err, "mapped already");
+	suite_get(rig, memory + granule - 1, found, 1);
+	assert_int_equal(found[0], 0); /* zeroed, as every segment */
+	suite_put(rig, memory + granule - 1, bytes, 1);
+	suite_put(rig, memory + granule, bytes + 1, 1);
+	suite_get(rig, memory + granule - 1, found, 1);
+	suite_get(rig, memory + granule, found + 1, 1);
+	assert_memory_equal(found, bytes, 2);
+	assert_false(is_accessible(rig, (uintptr_t)memory + 3 * granule));
+	close(shared);
+	close(own);
+	rig->ops->window_close(window);
+}
+
 static void test_references(void **state)
 {
 	struct suite_rig *rig = *state;
@@ -320,6 +365,7 @@ const struct CMUnitTest *suite_window_tests(size_t *out_count)
 		RIGGED(test_map_refuses),
 		RIGGED(test_map_refuses_what_is_no_segment),
 		RIGGED(test_map_twice),
+		RIGGED(test_own_part),
 		RIGGED(test_references),
 		RIGGED(test_no_memory),
 	};

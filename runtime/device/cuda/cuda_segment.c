@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A segment is an allocation of the driver's virtual memory management, exported as a file
+ * A segment is an allocation of the driver's virtual memory management, on the device or pinned in
+ * host memory, exported as a file
  * descriptor: its size is fixed, and it lives as long as a descriptor or a mapping of it. The
  * driver promises nothing about its bytes, so it is zeroed here, through a mapping at an address
  * of no importance.
@@ -75,29 +76,97 @@ static enum tf_status export_descriptor(const struct tf_cuda_context *context,
 	return TF_OK;
 }
 
-enum tf_status tf_cuda_segment_create(
-	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err)
+static enum tf_status check_bytes(uint64_t bytes, uint64_t granularity, struct tf_error *err)
 {
-	const struct tf_cuda_context *context = device->context;
-	uint64_t granularity = device->properties.granularity_bytes;
-	CUmemAllocationProp prop = tf_cuda_segment_prop(context);
-	CUmemGenericAllocationHandle handle = 0;
-	enum tf_status status;
-
 	if (!bytes || bytes % granularity || bytes > TF_WINDOW_STRIDE_MAX)
 		return TF_FAIL(err, TF_E_USAGE,
 			"a segment of %llu bytes, not a multiple of %llu up to %llu", (unsigned long long)bytes,
 			(unsigned long long)granularity, (unsigned long long)TF_WINDOW_STRIDE_MAX);
+	return TF_OK;
+}
+
+/* Takes the memory over as a descriptor: zeroed, and released again on failure. */
+static enum tf_status share(const struct tf_cuda_context *context,
+	CUmemGenericAllocationHandle handle, uint64_t bytes, int *out_fd, struct tf_error *err)
+{
+	enum tf_status status = fill_with_zeros(context, handle, bytes, err);
+
+	if (status == TF_OK)
+		status = export_descriptor(context, handle, out_fd, err);
+	(void)context->api->cuMemRelease(handle);
+	return status;
+}
+
+enum tf_status tf_cuda_segment_create(
+	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err)
+{
+	const struct tf_cuda_context *context = device->context;
+	CUmemAllocationProp prop = tf_cuda_segment_prop(context);
+	CUmemGenericAllocationHandle handle = 0;
+	enum tf_status status;
+
+	TF_TRY(check_bytes(bytes, device->properties.granularity_bytes, err));
 	TF_TRY(tf_cuda_context_enter(context, err));
 	status = TF_CU(context->api, err, cuMemCreate(&handle, bytes, &prop, 0));
-	if (status == TF_OK) {
-		status = fill_with_zeros(context, handle, bytes, err);
-		if (status == TF_OK)
-			status = export_descriptor(context, handle, out_fd, err);
-		(void)context->api->cuMemRelease(handle);
-	}
+	if (status == TF_OK)
+		status = share(context, handle, bytes, out_fd, err);
 	if (status != TF_OK)
 		tf_error_prefix(err, "a segment of %llu bytes on device %u", (unsigned long long)bytes,
 			context->ordinal);
+	return status;
+}
+
+/* Of the memory node beside the device; a machine without nodes has all its memory in node 0. */
+static enum tf_status host_prop(
+	const struct tf_cuda_context *context, CUmemAllocationProp *out, struct tf_error *err)
+{
+	int node = 0;
+
+	TF_TRY(TF_CU(context->api, err,
+		cuDeviceGetAttribute(&node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, context->device)));
+	*out = tf_cuda_segment_prop(context);
+	out->location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	out->location.id = node > 0 ? node : 0;
+	return TF_OK;
+}
+
+static enum tf_status create_host_memory(const struct tf_cuda_context *context, uint64_t bytes,
+	CUmemGenericAllocationHandle *out, struct tf_error *err)
+{
+	CUmemAllocationProp prop;
+	size_t granularity = 0;
+
+	TF_TRY(host_prop(context, &prop, err));
+	TF_TRY(TF_CU(context->api, err,
+		cuMemGetAllocationGranularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM)));
+	if (!granularity || bytes % granularity)
+		return TF_FAIL(err, TF_E_UNAVAILABLE, "host memory has granules of %zu bytes", granularity);
+	return TF_CU(context->api, err, cuMemCreate(out, bytes, &prop, 0));
+}
+
+/*
+ * Memory of the driver's own, not pages of ours that are registered with it: only what it made
+ * itself can be mapped at an address that it reserved, so at the same one in every process.
+ */
+enum tf_status tf_cuda_host_segment_create(
+	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err)
+{
+	const struct tf_cuda_context *context = device->context;
+	CUmemGenericAllocationHandle handle = 0;
+	enum tf_status status;
+
+	TF_TRY(check_bytes(bytes, device->properties.granularity_bytes, err));
+	TF_TRY(tf_cuda_context_enter(context, err));
+	status = create_host_memory(context, bytes, &handle, err);
+	if (status == TF_OK)
+		status = share(context, handle, bytes, out_fd, err);
+	if (status == TF_OK)
+		return TF_OK;
+	if (status != TF_E_NO_MEMORY)
+		status = TF_E_UNAVAILABLE;
+	if (err)
+		err->status = status;
+	tf_error_prefix(err, "%llu bytes of host memory that devices share, for device %u",
+		(unsigned long long)bytes, context->ordinal);
 	return status;
 }

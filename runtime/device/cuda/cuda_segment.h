@@ -17,8 +17,10 @@ CUmemAllocationProp tf_cuda_segment_prop(const struct tf_cuda_context *context);
 /* Reading and writing for the context's device. */
 CUmemAccessDesc tf_cuda_segment_access(const struct tf_cuda_context *context);
 
-/* An operation of the table. */
+/* Operations of the table. */
 enum tf_status tf_cuda_segment_create(
+	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
+enum tf_status tf_cuda_host_segment_create(
 	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err);
 
 #ifdef __cplusplus

@@ -8,7 +8,8 @@
  * 2. Every device that opened the window through this process is in `members` until the window
  * ends; each of them may read and write every mapped segment. A primary context that we retained is
  * held until then. A caller's context is not: its owner may end it when its own rank has closed,
- * while others of this process still have the window, so nothing here asks for it again.
+ * while others of this process still have the window, so nothing here asks for it again. What is a
+ * rank's own is for the device that it was created on alone.
  * 3. Registry, references, members and ranks change under the lock only.
  * 4. A mapped rank holds a descriptor of its segment, to know that segment again; its memory
  * handle is released once it is mapped.
@@ -55,6 +56,7 @@ struct tf_window {
 	struct member members[TF_WORLD_MAX]; /* one a device */
 	uint32_t member_count;
 	struct mapped ranks[TF_WORLD_MAX];
+	uint64_t own_bytes[TF_WORLD_MAX]; /* mapped behind ranks[] for one device; 0: nothing */
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -139,15 +141,20 @@ static enum tf_status create_window(const struct tf_device *device, const uint8_
 	return TF_OK;
 }
 
-static enum tf_status grant(const struct tf_window *window, uint32_t rank, uint64_t bytes,
-	uint32_t ordinal, const CUmemAccessDesc *access, struct tf_error *err)
+static enum tf_status grant_at(const struct tf_window *window, CUdeviceptr address, uint32_t rank,
+	uint64_t bytes, uint32_t ordinal, const CUmemAccessDesc *access, struct tf_error *err)
 {
-	enum tf_status status =
-		TF_CU(window->api, err, cuMemSetAccess(rank_address(window, rank), bytes, access, 1));
+	enum tf_status status = TF_CU(window->api, err, cuMemSetAccess(address, bytes, access, 1));
 
 	if (status != TF_OK)
 		tf_error_prefix(err, "device %u cannot reach the segment of rank %u", ordinal, rank);
 	return status;
+}
+
+static enum tf_status grant(const struct tf_window *window, uint32_t rank, uint64_t bytes,
+	uint32_t ordinal, const CUmemAccessDesc *access, struct tf_error *err)
+{
+	return grant_at(window, rank_address(window, rank), rank, bytes, ordinal, access, err);
 }
 
 /* Another rank of this process opens the window: its device may use what is mapped already. */
@@ -334,6 +341,67 @@ enum tf_status tf_cuda_window_map(
 	return status;
 }
 
+static enum tf_status map_own_handle(const struct tf_window *window,
+	const struct tf_cuda_context *context, uint32_t rank, CUmemGenericAllocationHandle handle,
+	uint64_t bytes, struct tf_error *err)
+{
+	CUdeviceptr address = rank_address(window, rank) + window->ranks[rank].bytes;
+	CUmemAccessDesc access = tf_cuda_segment_access(context);
+	struct tf_error local = {0};
+	enum tf_status status;
+
+	TF_TRY(as_misfit(TF_CU(context->api, &local, cuMemMap(address, bytes, 0, handle, 0)), &local,
+		err, "the segment has not the bytes asked for"));
+	status = grant_at(window, address, rank, bytes, context->ordinal, &access, err);
+	if (status != TF_OK)
+		(void)context->api->cuMemUnmap(address, bytes);
+	return status;
+}
+
+/* Under the lock. */
+static enum tf_status map_own(struct tf_window *window, const struct tf_cuda_context *context,
+	uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err)
+{
+	CUmemGenericAllocationHandle handle = 0;
+	struct tf_error local = {0};
+	enum tf_status status;
+
+	TF_TRY(tf_window_own_check(
+		&window->entry, window->granularity_bytes, window->ranks[rank].bytes, off, bytes, err));
+	if (window->own_bytes[rank])
+		return TF_FAIL(err, TF_E_MISMATCH, "what is its own is mapped already");
+	TF_TRY(check_descriptor(fd, err));
+	TF_TRY(tf_cuda_context_enter(context, err));
+	TF_TRY(as_misfit(TF_CU(context->api, &local,
+						 cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+							 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)),
+		&local, err, "the descriptor is no segment of a CUDA device"));
+	status = map_own_handle(window, context, rank, handle, bytes, err);
+	(void)context->api->cuMemRelease(handle);
+	if (status == TF_OK)
+		window->own_bytes[rank] = bytes;
+	return status;
+}
+
+enum tf_status tf_cuda_window_map_own(struct tf_window *window, struct tf_device *device,
+	uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err)
+{
+	enum tf_status status;
+
+	TF_TRY(tf_window_part_check(&window->entry, window->granularity_bytes, rank, bytes, err));
+	pthread_mutex_lock(&registry_lock);
+	status = map_own(window, device->context, rank, off, fd, bytes, err);
+	pthread_mutex_unlock(&registry_lock);
+	if (status != TF_OK)
+		tf_error_prefix(err, "segment of rank %u", rank);
+	return status;
+}
+
+static int covers_part(uint64_t part_bytes, uint64_t off, uint64_t bytes)
+{
+	return off <= part_bytes && bytes <= part_bytes - off;
+}
+
 int tf_cuda_window_covers(uint64_t address, uint64_t bytes)
 {
 	int covers = 0;
@@ -341,14 +409,17 @@ int tf_cuda_window_covers(uint64_t address, uint64_t bytes)
 	pthread_mutex_lock(&registry_lock);
 	for (struct tf_window_entry *entry = registry; entry && !covers; entry = entry->next) {
 		const struct tf_window *window = (const struct tf_window *)entry;
-		uint64_t rank, off;
+		uint64_t rank, off, shared;
 
 		if (address < entry->base || entry->owner != getpid())
 			continue;
 		rank = (address - entry->base) / entry->stride;
 		off = (address - entry->base) % entry->stride;
-		covers = rank < entry->world && off <= window->ranks[rank].bytes &&
-			bytes <= window->ranks[rank].bytes - off;
+		if (rank >= entry->world)
+			continue;
+		shared = window->ranks[rank].bytes;
+		covers = covers_part(shared, off, bytes) ||
+			(off >= shared && covers_part(window->own_bytes[rank], off - shared, bytes));
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return covers;
@@ -367,6 +438,9 @@ static void destroy_window(struct tf_window *window)
 			continue;
 		if (owned)
 			(void)api->cuMemUnmap(rank_address(window, rank), window->ranks[rank].bytes);
+		if (owned && window->own_bytes[rank])
+			(void)api->cuMemUnmap(
+				rank_address(window, rank) + window->ranks[rank].bytes, window->own_bytes[rank]);
 		close(window->ranks[rank].fd);
 	}
 	if (owned)

@@ -51,6 +51,7 @@ struct mapped {
 struct tf_window {
 	struct tf_window_entry entry; /* first */
 	struct mapped ranks[TF_WORLD_MAX];
+	struct mapped own[TF_WORLD_MAX]; /* behind ranks[], if anything */
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -231,6 +232,37 @@ enum tf_status tf_host_window_map(
 	TF_TRY(tf_window_part_check(&window->entry, TF_HOST_GRANULARITY, rank, bytes, err));
 	pthread_mutex_lock(&registry_lock);
 	status = map_rank(window, rank, fd, bytes, err);
+	pthread_mutex_unlock(&registry_lock);
+	if (status != TF_OK)
+		tf_error_prefix(err, "segment of rank %u", rank);
+	return status;
+}
+
+/* Under the lock. */
+static enum tf_status map_own(struct tf_window *window, uint32_t rank, uint64_t off, int fd,
+	uint64_t bytes, struct tf_error *err)
+{
+	struct mapped found = {0};
+
+	TF_TRY(tf_window_own_check(
+		&window->entry, TF_HOST_GRANULARITY, window->ranks[rank].bytes, off, bytes, err));
+	if (window->own[rank].bytes)
+		return TF_FAIL(err, TF_E_MISMATCH, "what is its own is mapped already");
+	TF_TRY(look_at_segment(fd, bytes, &found, err));
+	TF_TRY(map_segment(at(window->entry.base + rank * window->entry.stride + off), fd, bytes, err));
+	window->own[rank] = found;
+	return TF_OK;
+}
+
+enum tf_status tf_host_window_map_own(struct tf_window *window, struct tf_device *device,
+	uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err)
+{
+	enum tf_status status;
+
+	(void)device;
+	TF_TRY(tf_window_part_check(&window->entry, TF_HOST_GRANULARITY, rank, bytes, err));
+	pthread_mutex_lock(&registry_lock);
+	status = map_own(window, rank, off, fd, bytes, err);
 	pthread_mutex_unlock(&registry_lock);
 	if (status != TF_OK)
 		tf_error_prefix(err, "segment of rank %u", rank);

@@ -20,6 +20,8 @@ enum tf_status tf_host_window_open(struct tf_device *device,
 uint64_t tf_host_window_base(const struct tf_window *window);
 enum tf_status tf_host_window_map(
 	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err);
+enum tf_status tf_host_window_map_own(struct tf_window *window, struct tf_device *device,
+	uint32_t rank, uint64_t off, int fd, uint64_t bytes, struct tf_error *err);
 void tf_host_window_close(struct tf_window *window);
 
 #ifdef __cplusplus

@@ -93,6 +93,7 @@ struct tfrun_options {
 	uint32_t timeout_ms;   /* bound of every wait; default 2000 */
 	uint32_t capacity_max; /* load only capacities up to this; 0 = all */
 	int strict;            /* anything unused or missing is an error */
+	int no_peer_access;    /* ranks may not use each other's device memory; fits packages made so */
 };
 
 struct tfrun_session;
