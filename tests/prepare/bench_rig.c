@@ -14,6 +14,7 @@
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
+#include "runtime/session/peer_access.h"
 
 static void die(const char *what, const struct tf_error *err)
 {
@@ -60,6 +61,8 @@ enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
 	TF_TRY(tf_device_ops_find("host", &rank->ops, err));
 	TF_TRY(rank->ops->open(0, &rank->device, err));
 	rank->ops->properties(rank->device, &properties);
+	if (bench->no_peer_access)
+		tf_peer_access_withdraw(&properties);
 	TF_TRY(tf_plan(&bench->workload, &bench->ladder, &properties, bench->world, program, err));
 	return tf_bench_rank_open(rank, err);
 }

@@ -34,6 +34,7 @@ struct bench {
 	struct tf_workload workload;
 	struct tf_ladder ladder;
 	bench_hook hook; /* or NULL */
+	int no_peer_access;
 
 	/* how each rank ended */
 	struct tf_error errors[TF_WORLD_MAX];

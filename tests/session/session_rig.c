@@ -32,7 +32,7 @@ static void die(const char *what, const char *why)
 	abort();
 }
 
-void rig_init(struct rig *rig, uint32_t world)
+static void init(struct rig *rig, uint32_t world, int no_peer_access)
 {
 	const char *temporary = getenv("TMPDIR");
 	size_t bytes = TF_WORLD_MAX * sizeof(rig->reports[0]);
@@ -47,10 +47,21 @@ void rig_init(struct rig *rig, uint32_t world)
 	if (rig->reports == MAP_FAILED)
 		die("reports", "no memory");
 	bench_init(&rig->bench, world, workload, NULL);
+	rig->bench.no_peer_access = no_peer_access;
 	bench_tune(&rig->bench);
 	if (!bench_is_ok(&rig->bench))
 		die("tuning", "failed");
 	bench_write_package(rig->path, &rig->bench.catalogs[0]);
+}
+
+void rig_init(struct rig *rig, uint32_t world)
+{
+	init(rig, world, 0);
+}
+
+void rig_init_parted(struct rig *rig, uint32_t world)
+{
+	init(rig, world, 1);
 }
 
 void rig_fini(struct rig *rig)

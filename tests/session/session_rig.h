@@ -33,6 +33,8 @@ struct rig {
 
 /* Tunes and writes the package; aborts if it cannot. Removed by rig_fini. */
 void rig_init(struct rig *rig, uint32_t world);
+/* The same for ranks without peer access. */
+void rig_init_parted(struct rig *rig, uint32_t world);
 void rig_fini(struct rig *rig);
 
 /*
