@@ -163,7 +163,11 @@ struct tf_node {
 	uint32_t to_peer, from_peer; /* COPY, SET */
 	uint64_t to_off, from_off;
 	uint64_t bytes;
-	uint32_t value; /* SET: the byte */
+	/*
+	 * SET: the byte. COPY: 1 if `to` is an array of (world, bytes) of which the running rank's own
+	 * row is meant, so that the node is the same on all ranks; else 0.
+	 */
+	uint32_t value;
 };
 
 struct tf_edge {

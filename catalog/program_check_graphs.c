@@ -41,9 +41,15 @@ static enum tf_status check_side(const struct tf_check *check, const char *side,
 static enum tf_status check_memory_node(
 	const struct tf_check *check, const struct tf_node *node, struct tf_error *err)
 {
+	uint64_t bytes = node->bytes;
+
 	if (node->bytes == 0)
 		return TF_FAIL(err, TF_E_INVALID, "bytes is 0");
-	TF_TRY(check_side(check, "to", node->to_peer, node->to_off, node->bytes, err));
+	if (node->kind == TF_NODE_COPY && node->value &&
+		__builtin_mul_overflow(bytes, check->program->world, &bytes))
+		return TF_FAIL(err, TF_E_INVALID, "a row a rank of %" PRIu64 " bytes passes 64 bits",
+			node->bytes);
+	TF_TRY(check_side(check, "to", node->to_peer, node->to_off, bytes, err));
 	if (node->kind != TF_NODE_SET) {
 		TF_TRY(check_side(check, "from", node->from_peer, node->from_off, node->bytes, err));
 		return TF_OK;
@@ -86,8 +92,9 @@ static enum tf_status check_node(
 	case TF_NODE_KERNEL:
 		return check_kernel_node(check->program, node, err);
 	case TF_NODE_COPY:
-		if (node->value)
-			return TF_FAIL(err, TF_E_INVALID, "a copy node has a value");
+		if (node->value > 1)
+			return TF_FAIL(
+				err, TF_E_INVALID, "a copy node has value %" PRIu32 ", not 0 or 1", node->value);
 		return check_memory_node(check, node, err);
 	case TF_NODE_SET:
 		return check_memory_node(check, node, err);

@@ -68,6 +68,10 @@ enum tf_status tf_candidate_legal_shape(const struct tf_candidate *candidate, ui
 	const char **field = out_field ? out_field : &unused;
 
 	TF_TRY(check_geometry(candidate, field, err));
+	*field = "ctas";
+	if (candidate->writer == TF_WRITER_COPY_ENGINE && candidate->ctas != 1)
+		return TF_FAIL(
+			err, TF_E_INVALID, "%u CTAs, writer 'copy_engine' has one", (unsigned)candidate->ctas);
 	*field = "algorithm";
 	if (candidate->algorithm == TF_ALGORITHM_TWO_SHOT && ops != ALL_REDUCE)
 		return TF_FAIL(err, TF_E_INVALID, "'two_shot' does all_reduce only");

@@ -34,7 +34,7 @@ extern "C" {
 #define TF_WRITERS_AVAILABLE                                                                       \
 	(1u << TF_WRITER_LL | 1u << TF_WRITER_SENTINEL | 1u << TF_WRITER_DIRECT |                      \
 		1u << TF_WRITER_SERIAL | 1u << TF_WRITER_QUEUED | 1u << TF_WRITER_PULL |                   \
-		1u << TF_WRITER_STAGED)
+		1u << TF_WRITER_STAGED | 1u << TF_WRITER_COPY_ENGINE)
 
 /* What the links of a machine offer between all pairs of the group. */
 enum tf_link_capability {
@@ -84,7 +84,7 @@ void tf_ladder_fini(struct tf_ladder *ladder);
 /*
  * Whether a candidate can do all of `ops` (bits 1 << enum tf_op) at all, on any machine: threads
  * and CTAs within the limits above, two_shot only for all_reduce, copy_engine and wire only for
- * one_shot all_gather, a chunk for queued and no other. TF_E_INVALID says what is wrong; *out_field
+ * one_shot all_gather, copy_engine with one CTA, a chunk for queued and no other. TF_E_INVALID says what is wrong; *out_field
  * (may be NULL) is then the ladder's field that is ("algorithm", "chunk", ...).
  */
 TF_WARN_UNUSED enum tf_status tf_candidate_legal_shape(const struct tf_candidate *candidate,

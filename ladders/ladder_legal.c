@@ -51,8 +51,7 @@ static uint64_t bytes_away(const struct tf_rung *rung, const struct question *q)
 	return q->bytes > rung->bytes_max ? q->bytes - rung->bytes_max : 0;
 }
 
-static void explain_links(
-	const char *verb, uint32_t bits, const char *end, char *out, size_t size)
+static void explain_links(const char *verb, uint32_t bits, const char *end, char *out, size_t size)
 {
 	snprintf(out, size, "%s%s%s%s%s", verb, bits & TF_LINK_PEER_WRITE ? " peer_write" : "",
 		bits & TF_LINK_PEER_READ ? " peer_read" : "",

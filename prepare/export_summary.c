@@ -152,7 +152,8 @@ static json_t *peers_json(const struct tf_export_result *result)
 {
 	const char *why = result->job.no_peer_access;
 
-	return why[0] ? json_pack("{s:b, s:s}", "used", 0, "reason", why) : json_pack("{s:b}", "used", 1);
+	return why[0] ? json_pack("{s:b, s:s}", "used", 0, "reason", why)
+				  : json_pack("{s:b}", "used", 1);
 }
 
 static enum tf_status print_json(

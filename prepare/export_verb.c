@@ -41,7 +41,7 @@ struct words {
 			.help = "where to run (default auto: a GPU where there is one)"},                      \
 		{.name = "peer-access",                                                                    \
 			.kind = TF_OPTION_CHOICE,                                                              \
-			.value = "WORD",                                                                         \
+			.value = "WORD",                                                                       \
 			.off = offsetof(struct words, peer_access),                                            \
 			.choices = "on|off",                                                                   \
 			.help = "whether ranks may use each other's device memory, if they can (default "      \

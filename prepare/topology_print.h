@@ -20,7 +20,7 @@ struct tf_topology_view {
 	uint32_t world;
 	enum tf_topology_class selected; /* the class asked for, or the one found */
 	const char *signature;
-	bool utf8; /* draw with box characters; false: ASCII */
+	bool utf8;           /* draw with box characters; false: ASCII */
 	bool no_peer_access; /* switched off by option */
 };
 

@@ -58,7 +58,8 @@ const struct tf_verb tf_topology_verb_table = {
 		"The class is 'switched' if all pairs of GPUs are joined by NVLink or meet at PCIe\n"
 		"switches, 'host-bridge' if some pair meets at a root complex, and 'local' without a\n"
 		"GPU: then the host device is used, and any class may be named. 'ring' and 'fabric' are\n"
-		"classes of several hosts; naming one checks this host's RoCE ports. Without peer access the\n"
+		"classes of several hosts; naming one checks this host's RoCE ports. Without peer access "
+		"the\n"
 		"class is the same, but only writers through host memory are legal.",
 	.options = option_table,
 };

@@ -2,7 +2,8 @@
 /*
  * 1. A stored argument block holds no address and no rank: those words are zero there and stand
  *    in launch_words.
- * 2. Nothing is allocated on the device between begin and end: a tap only copies bytes into the
+ * 2. Nor does a copy to the rank's own row of a gather's output (tf_node.value).
+ * 3. Nothing is allocated on the device between begin and end: a tap only copies bytes into the
  *    program.
  */
 #include "prepare/capture/capture.h"
@@ -93,6 +94,31 @@ static enum tf_status draft_launch(const struct tf_capture *capture,
 	return TF_OK;
 }
 
+/*
+ * A copy to the own rank's row of a gather's output stands at another offset on every rank. It is
+ * stored as the row of whichever rank runs it. A copy that only looks so on this rank looks
+ * otherwise on another one, and the programs' digests tell.
+ */
+static void draft_row(const struct tf_capture *capture, struct tf_node *node)
+{
+	const struct tf_program *program = capture->program;
+
+	for (uint32_t i = 0; i < program->buffer_count; i++) {
+		const struct tf_buffer *buffer = &program->buffers[i];
+		uint64_t row = capture->target->window.rank * node->bytes;
+
+		if (buffer->role != TF_BUFFER_OUTPUT || buffer->group >= program->group_count ||
+			program->groups[buffer->group].op != TF_OP_ALL_GATHER)
+			continue;
+		if (node->bytes * program->world != buffer->bytes ||
+			node->to_off != buffer->segment_off + row)
+			continue;
+		node->to_off = buffer->segment_off;
+		node->value = 1;
+		return;
+	}
+}
+
 static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_node *from,
 	struct tf_node *to, struct tf_error *err)
 {
@@ -107,7 +133,9 @@ static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_n
 		TF_TRY(
 			locate(capture, (uint64_t)(uintptr_t)from->from, &to->from_peer, &to->from_off, err));
 		to->bytes = from->bytes;
-		return locate(capture, (uint64_t)(uintptr_t)from->to, &to->to_peer, &to->to_off, err);
+		TF_TRY(locate(capture, (uint64_t)(uintptr_t)from->to, &to->to_peer, &to->to_off, err));
+		draft_row(capture, to);
+		return TF_OK;
 	case TF_NODE_SET:
 		to->bytes = from->bytes;
 		to->value = from->value;

@@ -43,7 +43,7 @@ struct tf_rank_job {
 	const char *device;
 	uint32_t device_count; /* rank r takes device r modulo this; 0: all take the first */
 	int64_t timeout_ns;
-	int no_peer_access; /* by option */
+	int no_peer_access;          /* by option */
 	int catalog_fd;              /* a memory file; rank 0 writes the catalog's bytes */
 	const char *const *identity; /* further identity rows: key, value, ..., NULL; or NULL */
 };

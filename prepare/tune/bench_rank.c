@@ -7,6 +7,7 @@
 #include "base/deadline.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
+#include "runtime/collective/copy_engine.h"
 #include "runtime/collective/startup.h"
 #include "runtime/device/builtin_module.h"
 #include "runtime/session/peer_access.h"
@@ -43,8 +44,8 @@ static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *
 
 static enum tf_status prove_peers(struct tf_bench_rank *rank, struct tf_error *err)
 {
-	enum tf_status status = tf_peer_proof(&rank->window, rank->device, rank->link,
-		&rank->program->layout, rank->timeout_ns, err);
+	enum tf_status status = tf_peer_proof(
+		&rank->window, rank->device, rank->link, &rank->program->layout, rank->timeout_ns, err);
 
 	rank->unbelieved = status == TF_E_MISFIT && !rank->window.parted;
 	return status;
@@ -117,6 +118,22 @@ static enum tf_status launch(struct tf_bench_rank *rank, const char *kernel, uin
 	return rank->ops->stream_launch(rank->stream, &call, err);
 }
 
+/* What comes before the last kernel of copy_engine. */
+static enum tf_status launch_copies(struct tf_bench_rank *rank,
+	const struct tf_candidate *candidate, const struct tf_collective_args *args,
+	struct tf_error *err)
+{
+	struct tf_copy_engine_copy copies[TF_WORLD_MAX];
+	uint32_t count = tf_copy_engine_copies(args, copies);
+
+	TF_TRY(launch(rank, TF_COPY_ENGINE_OPEN, candidate->ctas, candidate->threads, args,
+		sizeof(*args), rank->launch_flags, err));
+	for (uint32_t i = 0; i < count; i++)
+		TF_TRY(rank->ops->stream_copy(
+			rank->stream, copies[i].to, copies[i].from, copies[i].bytes, err));
+	return TF_OK;
+}
+
 enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, uint32_t pair,
 	const uint32_t *mask, struct tf_error *err)
 {
@@ -125,16 +142,18 @@ enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, u
 	const struct tf_group *group = &program->groups[entry->group];
 	uint32_t input = tf_plan_buffer(program, entry->group, pair, TF_BUFFER_INPUT);
 	uint32_t output = tf_plan_buffer(program, entry->group, pair, TF_BUFFER_OUTPUT);
+	const struct tf_candidate *candidate = &entry->candidate;
 	struct tf_collective_args args;
 
-	tf_collective_args_fill(&args, &program->layout, group, entry->group, &entry->candidate,
+	tf_collective_args_fill(&args, &program->layout, group, entry->group, candidate,
 		rank->window.base, rank->window.rank, rank->window.world,
 		tf_rank_window_at(&rank->window, 0, program->buffers[input].segment_off),
 		tf_rank_window_at(&rank->window, 0, program->buffers[output].segment_off), mask);
+	if (candidate->writer == TF_WRITER_COPY_ENGINE)
+		TF_TRY(launch_copies(rank, candidate, &args, err));
 	return launch(rank,
-		tf_collective_kernel_name(group->op, entry->candidate.algorithm, entry->candidate.writer),
-		entry->candidate.ctas, entry->candidate.threads, &args, sizeof(args), rank->launch_flags,
-		err);
+		tf_collective_kernel_name(group->op, candidate->algorithm, candidate->writer),
+		candidate->ctas, candidate->threads, &args, sizeof(args), rank->launch_flags, err);
 }
 
 enum tf_status tf_bench_rank_launch_startup(struct tf_bench_rank *rank, const char *kernel,

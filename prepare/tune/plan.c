@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "runtime/collective/collective.h"
+#include "runtime/collective/copy_engine.h"
 #include "runtime/collective/startup.h"
 #include "runtime/collective/startup_host.h"
 #include "runtime/collective/wait.h"
@@ -145,8 +146,8 @@ static void place_startup(struct tf_layout *layout, uint64_t *at)
 	*at = layout->startup_off + layout->startup_bytes;
 }
 
-static enum tf_status plan_buffers(struct tf_program *program,
-	const struct tf_device_properties *properties, struct tf_error *err)
+static enum tf_status plan_buffers(
+	struct tf_program *program, const struct tf_device_properties *properties, struct tf_error *err)
 {
 	uint64_t at = tf_protocol_place(&program->layout, program->world);
 	int parted = !tf_peer_access_is_offered(properties);
@@ -271,6 +272,9 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 				program->groups[entry->group].name, entry->rung);
 		TF_TRY(
 			add_kernel(program, name, sizeof(struct tf_collective_args), 0, collective_count, err));
+		if (entry->candidate.writer == TF_WRITER_COPY_ENGINE)
+			TF_TRY(add_kernel(program, TF_COPY_ENGINE_OPEN, sizeof(struct tf_collective_args), 0,
+				collective_count, err));
 	}
 	for (size_t i = 0; i < sizeof(startup) / sizeof(startup[0]); i++)
 		TF_TRY(add_kernel(program, startup[i], sizeof(struct tf_startup_args), collective_count,

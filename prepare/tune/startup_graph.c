@@ -42,6 +42,9 @@ static enum tf_status record_sample(
 	uint32_t pair = entry->rung % rank->program->groups[entry->group].buffer_pairs;
 	uint32_t input = tf_plan_buffer(rank->program, entry->group, pair, TF_BUFFER_INPUT);
 
+	/* Its copies would run with the mask off. */
+	if (entry->candidate.writer == TF_WRITER_COPY_ENGINE && entry->state == TF_CANDIDATE_STRUCK)
+		return TF_OK;
 	if (pass == EVICT_PASS)
 		TF_TRY(record_evict(rank, err));
 	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, input, err));

@@ -151,28 +151,39 @@ static void exchange_init(struct tf_exchange *x, const struct tf_collective_args
 		x->segment[tf_exchange_peer(x, k)] = (uint8_t *)args->control[k];
 }
 
-void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op,
+int tf_exchange_enter(struct tf_exchange *x, const struct tf_collective_args *args, enum tf_op op,
 	enum tf_algorithm algorithm, enum tf_writer writer)
 {
 	struct tf_control *own = args->control[0];
 	const struct tf_writer_ops *ops = tf_writer_ops_of(writer);
-	struct tf_exchange x; /* not cleared: exchange_init and the exchanges set what they read */
-	unsigned mode;
 
 	assert(own && args->world >= TF_WORLD_MIN && args->world <= TF_WORLD_MAX);
 	assert(args->rank < args->world);
 	if (args->mask && *args->mask == 0)
-		return;
+		return 0;
 	if (__atomic_load_n(&own->fault.code, __ATOMIC_ACQUIRE) != TF_FAULT_NONE)
+		return 0;
+	exchange_init(x, args, ops, writer);
+	if (arguments_good(args, op, algorithm, ops))
+		return 1;
+	tf_fault_record(&x->waiter, TF_FAULT_ARGUMENT, args->rank);
+	own->calls++;
+	return 0;
+}
+
+void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer)
+{
+	struct tf_control *own = args->control[0];
+	struct tf_exchange x; /* not cleared: exchange_init and the exchanges set what they read */
+	unsigned mode;
+
+	assert(writer != TF_WRITER_COPY_ENGINE); /* more than one kernel */
+	if (!tf_exchange_enter(&x, args, op, algorithm, writer))
 		return;
-	exchange_init(&x, args, ops, writer);
-	if (!arguments_good(args, op, algorithm, ops)) {
-		tf_fault_record(&x.waiter, TF_FAULT_ARGUMENT, args->rank);
-	} else {
-		mode = tf_numeric_begin();
-		if (!run(&x, op, algorithm))
-			own->writer_calls[writer]++;
-		tf_numeric_end(mode);
-	}
+	mode = tf_numeric_begin();
+	if (!run(&x, op, algorithm))
+		own->writer_calls[writer]++;
+	tf_numeric_end(mode);
 	own->calls++;
 }

@@ -28,7 +28,7 @@ extern "C" {
 enum tf_family {
 	TF_FAMILY_LL = 0,
 	TF_FAMILY_SENTINEL,
-	TF_FAMILY_FLAG, /* direct, serial, queued, pull, staged */
+	TF_FAMILY_FLAG, /* direct, serial, queued, pull, staged, copy_engine */
 	TF_FAMILY_COUNT
 };
 
@@ -88,8 +88,8 @@ struct tf_control {
 
 	/* own: proof of which writer ran */
 	uint64_t writer_calls[TF_WRITER_COUNT];
-	uint64_t
-		writer_bytes[TF_WRITER_COUNT]; /* stored into peers' segments; pull, staged: read from them */
+	uint64_t writer_bytes
+		[TF_WRITER_COUNT]; /* stored into peers' segments; pull, staged: read from them */
 	uint64_t barriers;
 	uint8_t pad3[2 * TF_LINE_BYTES - 8 * (2 * TF_WRITER_COUNT + 1)];
 

@@ -93,7 +93,15 @@ uint64_t tf_writer_lane_bytes(
 	const struct tf_writer_ops *ops, uint64_t bytes, int shards, uint32_t world);
 
 extern const struct tf_writer_ops tf_writer_ll_ops, tf_writer_sentinel_ops, tf_writer_direct_ops,
-	tf_writer_serial_ops, tf_writer_queued_ops, tf_writer_pull_ops, tf_writer_staged_ops;
+	tf_writer_serial_ops, tf_writer_queued_ops, tf_writer_pull_ops, tf_writer_staged_ops,
+	tf_writer_copy_engine_ops; /* of the last only family and lane_bytes: copy_engine.h */
+
+/*
+ * Fills `x` for a call. 0: there is nothing to run, because the mask is off, the rank has a fault,
+ * or its arguments are refused (a fault then, and counted).
+ */
+int tf_exchange_enter(struct tf_exchange *x, const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer);
 
 /* Runs one exchange and advances the family's epoch. 0, or the fault's code. */
 int tf_exchange_run(struct tf_exchange *x);
@@ -148,7 +156,10 @@ void tf_exchange_flag(const struct tf_exchange *x, uint32_t to, uint32_t cta);
 /* Waits for it from `source`. */
 int tf_exchange_wait_arrive(const struct tf_exchange *x, uint32_t source, uint32_t cta);
 
-/* Stores the last epoch into `count` of our flags at every rank (flags.h). */
+/* Stores the last epoch into all our flags of the family at every rank (flags.h). */
+void tf_exchange_refresh_family(const struct tf_exchange *x);
+
+/* The same for `count` flags of one kind. */
 void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, size_t source_bytes,
 	uint32_t count, uint32_t step_bytes);
 

@@ -36,9 +36,11 @@ struct tf_flag_line {
 
 /* At flag_off of every segment; index [source] is the rank that writes. */
 struct tf_flags {
-	struct tf_flag_line entry[TF_WORLD_MAX]; /* pull: my input is ready */
-	struct tf_flag_line exit[TF_WORLD_MAX];  /* pull: I have read yours (two-shot: and written) */
-	uint32_t arrive[TF_WORLD_MAX][TF_CTAS_MAX];  /* direct, serial: the CTA's part is there */
+	struct tf_flag_line
+		entry[TF_WORLD_MAX];                /* pull: my input is ready; copy_engine: my output is */
+	struct tf_flag_line exit[TF_WORLD_MAX]; /* pull: I have read yours (two-shot: and written) */
+	/* ... copy_engine: my copies are in your output */
+	uint32_t arrive[TF_WORLD_MAX][TF_CTAS_MAX]; /* direct, serial: the CTA's part is there */
 	/* ... staged: [rank] of the own segment: the CTA's part is published */
 	uint32_t chunk[TF_WORLD_MAX][TF_CHUNKS_MAX]; /* queued: the chunk is there */
 	uint32_t trailer[TF_WORLD_MAX]

@@ -31,6 +31,8 @@ const struct tf_writer_ops *tf_writer_ops_of(enum tf_writer writer)
 		return &tf_writer_pull_ops;
 	case TF_WRITER_STAGED:
 		return &tf_writer_staged_ops;
+	case TF_WRITER_COPY_ENGINE:
+		return &tf_writer_copy_engine_ops;
 	default:
 		return NULL;
 	}
@@ -89,7 +91,7 @@ void tf_exchange_refresh(const struct tf_exchange *x, size_t flags_member_off, s
 	}
 }
 
-static void refresh(const struct tf_exchange *x)
+void tf_exchange_refresh_family(const struct tf_exchange *x)
 {
 	struct tf_flags *none = NULL;
 
@@ -217,7 +219,7 @@ int tf_exchange_run(struct tf_exchange *x)
 
 	x->waiter.epoch = tf_epoch_next(x->own->family[x->ops->family][0].epoch);
 	if (__builtin_expect(tf_epoch_refreshes(x->waiter.epoch), 0))
-		refresh(x);
+		tf_exchange_refresh_family(x);
 	x->block_bytes = x->ops->block_bytes;
 	x->ops->send(x);
 	for (uint32_t cta = 0; cta < x->ctas && !code; cta++)

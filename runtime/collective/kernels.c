@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "runtime/collective/copy_engine.h"
 #include "runtime/collective/flags.h"
 #include "runtime/collective/startup.h"
 #include "runtime/collective/startup_host.h"
@@ -41,7 +42,22 @@ KERNELS(DEFINE_BODY)
 
 #define KERNEL_ROW(op, algorithm, writer, OP, ALGORITHM, WRITER)                                   \
 	{#op "_" #algorithm "_" #writer, TF_OP_##OP, TF_ALGORITHM_##ALGORITHM, TF_WRITER_##WRITER},
-static const struct tf_collective_kernel kernels[] = {KERNELS(KERNEL_ROW)};
+/* clang-format off */
+static const struct tf_collective_kernel kernels[] = {
+	KERNELS(KERNEL_ROW)
+	KERNEL_ROW(all_gather, one_shot, copy_engine, ALL_GATHER, ONE_SHOT, COPY_ENGINE)
+};
+/* clang-format on */
+
+static void copy_engine_open(const struct tf_launch_call *call)
+{
+	tf_copy_engine_host_open(call->args);
+}
+
+static void all_gather_one_shot_copy_engine(const struct tf_launch_call *call)
+{
+	tf_copy_engine_host_close(call->args);
+}
 
 #define HOST_ROW(op, algorithm, writer, OP, ALGORITHM, WRITER)                                     \
 	{#op "_" #algorithm "_" #writer, op##_##algorithm##_##writer,                                  \
@@ -53,6 +69,8 @@ static const struct tf_host_kernel host_kernels[] = {
 	{"sample_end", tf_host_sample_end, sizeof(struct tf_startup_args)},
 	{"select", tf_host_select, sizeof(struct tf_startup_args)},
 	KERNELS(HOST_ROW)
+	HOST_ROW(all_gather, one_shot, copy_engine, ALL_GATHER, ONE_SHOT, COPY_ENGINE)
+	{TF_COPY_ENGINE_OPEN, copy_engine_open, sizeof(struct tf_collective_args)},
 };
 /* clang-format on */
 

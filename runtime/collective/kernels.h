@@ -21,7 +21,7 @@ const struct tf_collective_kernel *tf_collective_kernels(uint32_t *out_count);
 
 /*
  * Runs one collective on the calling thread, which stands for args->rank. A failure is in the
- * rank's fault.
+ * rank's fault. Not for copy_engine, which is more than a kernel (copy_engine.h).
  */
 void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op,
 	enum tf_algorithm algorithm, enum tf_writer writer);

@@ -48,8 +48,7 @@ void tf_protocol_plan(struct tf_layout *layout, const struct tf_group *group,
 {
 	const struct tf_writer_ops *ops = tf_writer_ops_of(candidate->writer);
 	uint64_t count = tf_group_input_count(group), bytes, *source_bytes;
-	int shards =
-		group->op == TF_OP_REDUCE_SCATTER || candidate->algorithm == TF_ALGORITHM_TWO_SHOT;
+	int shards = group->op == TF_OP_REDUCE_SCATTER || candidate->algorithm == TF_ALGORITHM_TWO_SHOT;
 
 	if (!ops)
 		return;

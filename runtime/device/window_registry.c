@@ -44,9 +44,9 @@ enum tf_status tf_window_own_check(const struct tf_window_entry *entry, uint64_t
 			"what is its own is asked for at %llu, its segment ends at %llu",
 			(unsigned long long)off, (unsigned long long)mapped_bytes);
 	if (!bytes || bytes % granularity_bytes || bytes > entry->stride - off)
-		return TF_FAIL(err, TF_E_USAGE,
-			"%llu bytes of its own, not a multiple of %llu up to %llu", (unsigned long long)bytes,
-			(unsigned long long)granularity_bytes, (unsigned long long)(entry->stride - off));
+		return TF_FAIL(err, TF_E_USAGE, "%llu bytes of its own, not a multiple of %llu up to %llu",
+			(unsigned long long)bytes, (unsigned long long)granularity_bytes,
+			(unsigned long long)(entry->stride - off));
 	return TF_OK;
 }
 

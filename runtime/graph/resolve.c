@@ -254,16 +254,22 @@ static enum tf_status resolve_side(const struct resolver *resolver, const char *
 static enum tf_status resolve_memory(struct resolver *resolver, const struct tf_node *node,
 	struct tf_exec_node *out, struct tf_error *err)
 {
-	uint64_t to, from = 0;
+	uint64_t to, from = 0, row = 0;
 
-	TF_TRY(resolve_side(resolver, "to", node->to_peer, node->to_off, node->bytes, &to, err));
+	/* The row of the running rank; a sum that wraps falls out of every place. */
+	if (node->kind == TF_NODE_COPY && node->value &&
+		__builtin_mul_overflow(node->bytes, resolver->target->window.rank, &row))
+		return TF_FAIL(err, TF_E_INVALID, "a row of %" PRIu64 " bytes a rank passes 64 bits",
+			node->bytes);
+	TF_TRY(
+		resolve_side(resolver, "to", node->to_peer, node->to_off + row, node->bytes, &to, err));
 	if (node->kind == TF_NODE_COPY)
 		TF_TRY(resolve_side(
 			resolver, "from", node->from_peer, node->from_off, node->bytes, &from, err));
 	out->to = (void *)(uintptr_t)to;
 	out->from = (const void *)(uintptr_t)from;
 	out->bytes = node->bytes;
-	out->value = node->value;
+	out->value = node->kind == TF_NODE_SET ? node->value : 0;
 	return TF_OK;
 }
 

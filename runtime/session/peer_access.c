@@ -23,8 +23,8 @@ void tf_peer_access_withdraw(struct tf_device_properties *properties)
 	properties->capabilities &= ~(uint32_t)PEER_CAPABILITIES;
 }
 
-enum tf_status tf_peer_access_shared_bytes(const struct tf_layout *layout,
-	uint64_t granularity_bytes, uint64_t *out, struct tf_error *err)
+enum tf_status tf_peer_access_shared_bytes(
+	const struct tf_layout *layout, uint64_t granularity_bytes, uint64_t *out, struct tf_error *err)
 {
 	uint64_t shared = layout->exchange_off;
 
@@ -35,8 +35,7 @@ enum tf_status tf_peer_access_shared_bytes(const struct tf_layout *layout,
 			(unsigned long long)granularity_bytes, (unsigned long long)layout->segment_bytes,
 			(unsigned long long)shared);
 	if (layout->control_off >= shared || layout->flag_off >= shared ||
-		layout->staging_off >= shared ||
-		(layout->startup_bytes && layout->startup_off >= shared) ||
+		layout->staging_off >= shared || (layout->startup_bytes && layout->startup_off >= shared) ||
 		(layout->private_bytes && layout->private_off < shared))
 		return TF_FAIL(err, TF_E_INVALID,
 			"layout: without peer access control, flags, staging and startup must lie before "

@@ -48,8 +48,8 @@ struct tf_session_options {
 	uint32_t base_first;
 	int strict;
 	int no_peer_access; /* ranks may not use each other's memory; so is a package made for such */
-	int startup; /* load the startup graph too (drift) */
-	int probe;   /* prove every loaded capacity bytewise before ready */
+	int startup;        /* load the startup graph too (drift) */
+	int probe;          /* prove every loaded capacity bytewise before ready */
 };
 
 enum tf_session_phase {

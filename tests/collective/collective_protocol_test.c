@@ -159,7 +159,7 @@ static void names_are_complete(void **state)
 	const struct tf_collective_kernel *kernels = tf_collective_kernels(&count);
 
 	(void)state;
-	assert_int_equal(count, 28);
+	assert_int_equal(count, 29);
 	for (int op = 0; op < TF_OP_COUNT; op++) {
 		for (int algorithm = 0; algorithm < TF_ALGORITHM_COUNT; algorithm++) {
 			for (int writer = 0; writer < TF_WRITER_COUNT; writer++) {

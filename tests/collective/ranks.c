@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "runtime/collective/copy_engine.h"
 
 #define PAGE          4096
 #define MESSAGE_BYTES 512
@@ -160,6 +161,18 @@ uint8_t *ranks_output(const struct ranks *ranks, uint32_t rank)
 	return ranks_input(ranks, rank) + ranks->operand_bytes + RANKS_GUARD;
 }
 
+/* As a stream runs them; copies that a mask or a fault makes void do not happen here. */
+static void copy_engine(const struct tf_collective_args *args)
+{
+	struct tf_copy_engine_copy copies[TF_WORLD_MAX];
+	uint32_t count = tf_copy_engine_copies(args, copies);
+
+	tf_copy_engine_host_open(args);
+	for (uint32_t i = 0; i < count && *args->mask && !args->control[0]->fault.code; i++)
+		memcpy(copies[i].to, copies[i].from, copies[i].bytes);
+	tf_copy_engine_host_close(args);
+}
+
 void ranks_launch(struct ranks *ranks, uint32_t rank, const struct ranks_call *call)
 {
 	const struct tf_collective_kernel *kernel = call->kernel;
@@ -176,7 +189,10 @@ void ranks_launch(struct ranks *ranks, uint32_t rank, const struct ranks_call *c
 
 	tf_collective_args_fill(&args, &ranks->layout, &group, 0, &candidate, ranks->base, rank,
 		ranks->world, ranks_input(ranks, rank) + shift, ranks_output(ranks, rank) + shift, &mask);
-	tf_collective_host_run(&args, kernel->op, kernel->algorithm, kernel->writer);
+	if (kernel->writer == TF_WRITER_COPY_ENGINE)
+		copy_engine(&args);
+	else
+		tf_collective_host_run(&args, kernel->op, kernel->algorithm, kernel->writer);
 }
 
 static uint64_t owned(const struct ranks *ranks, uint32_t rank, const struct ranks_call *call)

@@ -449,8 +449,8 @@ static void test_devices_without_peers(void **state)
 		ops->window_map_own(first, devices[0], 0, 2 * MIB, own[0], 2 * MIB, &err), TF_OK);
 	assert_int_equal(ops->window_open(devices[1], token, 0, 4 * MIB, 2, &second, &err), TF_OK);
 	assert_int_equal(ops->window_map(second, 1, own[1], 2 * MIB, &err), TF_E_UNAVAILABLE);
-	check_text(&err, TF_E_UNAVAILABLE,
-		"segment of rank 1: device 0 cannot reach the segment of rank 1: ");
+	check_text(
+		&err, TF_E_UNAVAILABLE, "segment of rank 1: device 0 cannot reach the segment of rank 1: ");
 	assert_int_equal(ops->window_map(second, 1, shared, 2 * MIB, &err), TF_OK);
 	assert_int_equal(
 		ops->window_map_own(second, devices[1], 1, 2 * MIB, own[1], 2 * MIB, &err), TF_OK);

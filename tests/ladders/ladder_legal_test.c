@@ -139,9 +139,8 @@ static void ladders_keep_to_their_class(void **state)
 	for (uint32_t i = 0; i < count; i++) {
 		enum tf_writer writer = bridge.rungs[rungs[i]].candidate.writer;
 
-		assert_true(
-			writer == TF_WRITER_SERIAL || writer == TF_WRITER_QUEUED || writer == TF_WRITER_PULL ||
-			writer == TF_WRITER_STAGED);
+		assert_true(writer == TF_WRITER_SERIAL || writer == TF_WRITER_QUEUED ||
+			writer == TF_WRITER_PULL || writer == TF_WRITER_STAGED);
 	}
 	for (uint32_t i = 0; i < bridge.rung_count; i++)
 		assert_int_not_equal(bridge.rungs[i].candidate.writer, TF_WRITER_DIRECT);

@@ -25,7 +25,8 @@
 
 #define WRITERS "ll, sentinel, direct, serial, queued, pull, staged, copy_engine, nccl, wire"
 #define KEYS                                                                                       \
-	"algorithm, writer, threads, ctas, chunk, ops, dtypes, world, bytes, align, needs, without, reason"
+	"algorithm, writer, threads, ctas, chunk, ops, dtypes, world, bytes, align, needs, without, "  \
+	"reason"
 #define SIZES "1 to 64MiB, in bytes or KiB, MiB, GiB ('64KiB')"
 
 struct bad {
@@ -314,7 +315,8 @@ static void refuses_contradictions(void **state)
 			"x.yaml:5: rungs[0].needs: writer 'pull' also needs peer_read"},
 		{HEAD RUNG("one_shot", "pull", ", needs: [peer_read]", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: rungs[0].needs: writer 'pull' also needs peer_write"},
-		{HEAD RUNG("one_shot", "pull", ", without: [peer_read]", "[all_reduce]", "[2, 8]", "[1, 8]"),
+		{HEAD RUNG(
+			 "one_shot", "pull", ", without: [peer_read]", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: rungs[0].without: writer 'pull' needs peer_read"},
 		{HEAD RUNG("one_shot", "ll", ", needs: [peer_read]", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: rungs[0].needs: writer 'll' also needs peer_write"},

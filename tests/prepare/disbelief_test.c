@@ -66,7 +66,8 @@ static void the_pair_is_stated_and_staged_is_tuned(void **state)
 	broken_proofs = 1;
 	if (tune(NULL, &result, &err) != TF_OK)
 		fail_msg("%s", err.text);
-	assert_non_null(strstr(result.job.no_peer_access, "rank 1: rank 1 finds 0x0 where rank 0 wrote"));
+	assert_non_null(
+		strstr(result.job.no_peer_access, "rank 1: rank 1 finds 0x0 where rank 0 wrote"));
 	assert_non_null(strstr(result.job.no_peer_access, "peer access is not believed"));
 	assert_true(tf_peer_access_is_off(&result.program));
 	assert_true(result.program.candidate_count >= 1);

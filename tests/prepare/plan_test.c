@@ -15,6 +15,7 @@
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
+#include "runtime/session/peer_access.h"
 
 static const char odd_workload[] =
 	"name: odd\nsummary: Sizes that divide by nothing.\ncapacities: [1, 3, 7]\ngroups:\n"
@@ -30,14 +31,16 @@ struct part {
 
 static const char *const classes[] = {"local", "switched", "host-bridge"};
 
-static void make_plan(
-	uint32_t world, const char *class, uint64_t granularity, struct tf_program *program)
+#define ALL_OF_PEERS (TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC)
+
+static void make_plan(uint32_t world, const char *class, uint64_t granularity,
+	uint32_t capabilities, struct tf_program *program)
 {
 	struct tf_device_properties properties = {
 		.kind = "host",
 		.model = "host",
 		.granularity_bytes = granularity,
-		.capabilities = TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC,
+		.capabilities = capabilities,
 	};
 	struct tf_workload workload = {0};
 	struct tf_ladder ladder = {0};
@@ -164,7 +167,7 @@ static void test_worlds_and_odd_sizes(void **state)
 			for (size_t i = 0; i < 2; i++) {
 				struct tf_program program;
 
-				make_plan(world, classes[class], granularities[i], &program);
+				make_plan(world, classes[class], granularities[i], ALL_OF_PEERS, &program);
 				assert_int_equal(program.world, world);
 				assert_int_equal(program.group_count, 3 * 3 + 1);
 				check_layout(&program, granularities[i]);
@@ -176,13 +179,40 @@ static void test_worlds_and_odd_sizes(void **state)
 	}
 }
 
+/* Without peer access: only staged, and what ranks share lies before the exchange buffers. */
+static void test_without_peers(void **state)
+{
+	static const uint64_t granularities[] = {4096, UINT64_C(2) << 20};
+
+	(void)state;
+	for (uint32_t world = TF_WORLD_MIN; world <= TF_WORLD_MAX; world++) {
+		for (size_t i = 0; i < 6; i++) {
+			uint64_t granularity = granularities[i / 3], shared = 0;
+			struct tf_program program;
+			struct tf_error err = {0};
+
+			make_plan(world, classes[i % 3], granularity, 0, &program);
+			check_layout(&program, granularity);
+			check_buffers(&program);
+			check_candidates(&program);
+			for (uint32_t slot = 0; slot < program.candidate_count; slot++)
+				assert_int_equal(program.candidates[slot].candidate.writer, TF_WRITER_STAGED);
+			assert_true(tf_peer_access_is_off(&program));
+			assert_int_equal(
+				tf_peer_access_shared_bytes(&program.layout, granularity, &shared, &err), TF_OK);
+			assert_true(program.layout.startup_off + program.layout.startup_bytes <= shared);
+			tf_program_fini(&program);
+		}
+	}
+}
+
 /* The identity says what the plan was made from. */
 static void test_identity(void **state)
 {
 	struct tf_program program;
 
 	(void)state;
-	make_plan(5, "switched", 4096, &program);
+	make_plan(5, "switched", 4096, ALL_OF_PEERS, &program);
 	assert_string_equal(tf_program_identity(&program, "world"), "5");
 	assert_string_equal(tf_program_identity(&program, "workload"), "odd");
 	assert_string_equal(tf_program_identity(&program, "topology.class"), "switched");
@@ -222,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worlds_and_odd_sizes),
+		cmocka_unit_test(test_without_peers),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_a_group_without_candidate_is_named),
 	};

@@ -29,7 +29,7 @@ static void parted_packages_step_everywhere(void **state)
 	for (uint32_t world = 2; world <= TF_WORLD_MAX; world += 3) {
 		struct rig rig;
 
-		rig_init_parted(&rig, world);
+		rig_init_with(&rig, world, NULL, 1);
 		for (uint32_t i = 0; i < rig.bench.programs[0].candidate_count; i++)
 			assert_int_equal(
 				rig.bench.programs[0].candidates[i].candidate.writer, TF_WRITER_STAGED);
@@ -54,8 +54,7 @@ static void packages_that_need_peers_are_refused(void **state)
 	rig_threads(&rig, 2, plain, &off);
 	for (uint32_t r = 0; r < 2; r++) {
 		assert_int_equal(rig.reports[r].status, TF_E_MISFIT);
-		assert_non_null(
-			strstr(rig.reports[r].text, "peer.access: package 'on', machine 'off'"));
+		assert_non_null(strstr(rig.reports[r].text, "peer.access: package 'on', machine 'off'"));
 	}
 	rig_fini(&rig);
 }

@@ -88,8 +88,8 @@ static enum tf_status prove(struct tf_link *link, struct tf_device *device,
 {
 	int64_t deadline = tf_deadline_after(TIMEOUT_NS);
 
-	TF_TRY(tf_rank_window_reserve(
-		&planted_ops, device, link, &plan.layout, 0, deadline, window, err));
+	TF_TRY(
+		tf_rank_window_reserve(&planted_ops, device, link, &plan.layout, 0, deadline, window, err));
 	__atomic_store_n(&plan.base, window->base, __ATOMIC_RELAXED); /* the same on all ranks */
 	TF_TRY(tf_rank_window_connect(
 		window, device, link, &plan.layout, plan.peer_access, deadline, err));
@@ -211,8 +211,7 @@ static void layouts_without_room_are_refused(void **state)
 	assert_int_equal(errors[1].status, TF_E_INVALID);
 	assert_non_null(strstr(errors[1].text, "flag_bytes is 4096, not 8192 or more"));
 	make_plan(2, 0);
-	assert_int_equal(
-		tf_peer_access_shared_bytes(&plan.layout, GRANULARITY, &shared, &err), TF_OK);
+	assert_int_equal(tf_peer_access_shared_bytes(&plan.layout, GRANULARITY, &shared, &err), TF_OK);
 	assert_int_equal(shared, plan.layout.exchange_off);
 	assert_int_equal(
 		tf_peer_access_shared_bytes(&plan.layout, UINT64_C(1) << 40, &shared, &err), TF_E_INVALID);

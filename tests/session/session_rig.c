@@ -32,7 +32,7 @@ static void die(const char *what, const char *why)
 	abort();
 }
 
-static void init(struct rig *rig, uint32_t world, int no_peer_access)
+void rig_init_with(struct rig *rig, uint32_t world, const char *ladder, int no_peer_access)
 {
 	const char *temporary = getenv("TMPDIR");
 	size_t bytes = TF_WORLD_MAX * sizeof(rig->reports[0]);
@@ -46,7 +46,7 @@ static void init(struct rig *rig, uint32_t world, int no_peer_access)
 	rig->reports = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (rig->reports == MAP_FAILED)
 		die("reports", "no memory");
-	bench_init(&rig->bench, world, workload, NULL);
+	bench_init(&rig->bench, world, workload, ladder);
 	rig->bench.no_peer_access = no_peer_access;
 	bench_tune(&rig->bench);
 	if (!bench_is_ok(&rig->bench))
@@ -56,12 +56,7 @@ static void init(struct rig *rig, uint32_t world, int no_peer_access)
 
 void rig_init(struct rig *rig, uint32_t world)
 {
-	init(rig, world, 0);
-}
-
-void rig_init_parted(struct rig *rig, uint32_t world)
-{
-	init(rig, world, 1);
+	rig_init_with(rig, world, NULL, 0);
 }
 
 void rig_fini(struct rig *rig)

@@ -33,8 +33,8 @@ struct rig {
 
 /* Tunes and writes the package; aborts if it cannot. Removed by rig_fini. */
 void rig_init(struct rig *rig, uint32_t world);
-/* The same for ranks without peer access. */
-void rig_init_parted(struct rig *rig, uint32_t world);
+/* The same with a ladder's text (NULL: local's own), and for ranks without peer access. */
+void rig_init_with(struct rig *rig, uint32_t world, const char *ladder, int no_peer_access);
 void rig_fini(struct rig *rig);
 
 /*

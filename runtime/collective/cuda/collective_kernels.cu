@@ -10,6 +10,7 @@
  * Bytes moved a rank, memory order and freedom from deadlock: at the top of each writer's file.
  */
 #include "runtime/collective/cuda/bulk_writers.cuh"
+#include "runtime/collective/cuda/copy_engine.cuh"
 #include "runtime/collective/cuda/pull_writer.cuh"
 #include "runtime/collective/cuda/queued_writer.cuh"
 #include "runtime/collective/cuda/staged_writer.cuh"
@@ -61,6 +62,17 @@ COLLECTIVES(serial, SERIAL, RUN_BULK, 16)
 COLLECTIVES(queued, QUEUED, RUN_QUEUED, 16)
 COLLECTIVES(pull, PULL, RUN_PULL, 16)
 COLLECTIVES(staged, STAGED, RUN_STAGED, 16)
+
+/* Of one CTA, with copies between them. */
+TF_KERNEL copy_engine_open(const __grid_constant__ tf_collective_args args)
+{
+	tf_copy_engine_open(args);
+}
+
+TF_KERNEL all_gather_one_shot_copy_engine(const __grid_constant__ tf_collective_args args)
+{
+	tf_copy_engine_close(args);
+}
 
 /* Remembers the pass that the samples after it belong to. */
 TF_KERNEL pass_begin(const __grid_constant__ tf_startup_args args)

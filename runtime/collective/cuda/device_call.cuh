@@ -151,16 +151,16 @@ template <class K> TF_FN bool tf_arguments_good(const tf_collective_args &args, 
 		: K::gathers                                  ? c.world * c.bytes
 													  : c.bytes;
 	const int64_t lane = K::writer == TF_WRITER_LL ? (range + 7) / 8 * 16 : (range + 15) / 16 * 16;
+	/* without shards a slot of staged holds one range in the room of all sources */
+	const int64_t sources = K::writer == TF_WRITER_STAGED && !K::shards ? args.world : 1;
 	const uint64_t from = (uint64_t)args.input, to = (uint64_t)args.output;
 
 	if (args.dtype >= TF_DTYPE_COUNT || args.count < 1 || !from || !to)
 		return false;
 	if (args.count > TF_CALL_BYTES_MAX / 4 || args.ctas != gridDim.x || args.ctas > TF_CTAS_MAX)
 		return false;
-	/* without shards a slot of staged holds one range in the room of all sources */
-	const int64_t sources = K::writer == TF_WRITER_STAGED && !K::shards ? args.world : 1;
-
-	if (K::writer != TF_WRITER_PULL && lane > sources * (int64_t)args.lane_source_bytes)
+	if (K::writer != TF_WRITER_PULL && K::writer != TF_WRITER_COPY_ENGINE &&
+		lane > sources * (int64_t)args.lane_source_bytes)
 		return false;
 	return from + c.bytes <= to || to + out <= from;
 }
@@ -176,8 +176,11 @@ TF_FN bool tf_call_whole(const tf_collective_args &args, uint32_t unit_bytes, bo
 		(!shards || (bytes >> 32 ? bytes % all : (uint32_t)bytes % all) == 0);
 }
 
-/* All threads: fills c.on, c.epoch and c.turn, and moves the copies of this CTA on. */
-template <class K> TF_FN void tf_call_number(const tf_collective_args &args, tf_call &c)
+/*
+ * All threads: fills c.on, c.epoch and c.turn, and moves the copies of this CTA on. STAYS: it does
+ * not, as another kernel of the same call will.
+ */
+template <class K, bool STAYS> TF_FN void tf_call_number(const tf_collective_args &args, tf_call &c)
 {
 	__shared__ struct tf_epoch_word shared_last;
 	__shared__ uint32_t shared_on;
@@ -192,7 +195,7 @@ template <class K> TF_FN void tf_call_number(const tf_collective_args &args, tf_
 		if (K::exchanges == 2)
 			next.epoch = tf_epoch_next(next.epoch);
 		__syncwarp();
-		for (uint32_t i = c.cta + threadIdx.x * c.ctas; on && i < TF_CTAS_MAX;
+		for (uint32_t i = c.cta + threadIdx.x * c.ctas; on && !STAYS && i < TF_CTAS_MAX;
 			 i += warpSize * c.ctas)
 			tf_store_epoch(&copies[i], next);
 		tf_fence_gpu();
@@ -209,7 +212,7 @@ template <class K> TF_FN void tf_call_number(const tf_collective_args &args, tf_
 	c.epoch[1] = K::exchanges == 2 ? tf_epoch_next(c.epoch[0]) : c.epoch[0];
 }
 
-template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
+template <class K, bool STAYS = false> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
 {
 	const uint32_t element = args.dtype == TF_DTYPE_F32 ? 4 : 2;
 	tf_call c = {};
@@ -229,7 +232,7 @@ template <class K> TF_FN tf_call tf_call_begin(const tf_collective_args &args)
 	c.good = tf_arguments_good<K>(args, c);
 	if (args.mask)
 		tf_grid_wait();
-	tf_call_number<K>(args, c);
+	tf_call_number<K, STAYS>(args, c);
 	return c;
 }
 
@@ -353,11 +356,16 @@ template <class K> TF_FN bool tf_call_enter(const tf_collective_args &args, cons
 	return !tf_gate_needed<K>(c) || tf_gate_first<K>(&args, c.blame, c.epoch[0], c.last);
 }
 
+/* All threads; the same answer in a CTA. */
+TF_FN bool tf_call_faulted(const tf_collective_args &args)
+{
+	return __syncthreads_or(tf_load_gpu(&args.control[0]->fault.code) != TF_FAULT_NONE);
+}
+
 /* All threads, in its place where a load more is not felt: faults of the launch before, too. */
 template <class K> TF_FN bool tf_call_enter_late(const tf_collective_args &args, const tf_call &c)
 {
-	return tf_call_enter<K>(args, c) &&
-		__syncthreads_and(tf_load_gpu(&args.control[0]->fault.code) == TF_FAULT_NONE);
+	return tf_call_enter<K>(args, c) && !tf_call_faulted(args);
 }
 
 /* Bytes that the call stores into peers' segments, or reads from them by pull. */

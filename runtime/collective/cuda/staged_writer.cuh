@@ -31,11 +31,11 @@
 
 /* Where the rank `of` has published what `to` reads in `exchange`. */
 template <class K>
-TF_FN uint8_t *tf_staged_at(const tf_collective_args &args, const tf_call &c, uint32_t exchange,
-	uint32_t of, uint32_t to)
+TF_FN uint8_t *tf_staged_at(
+	const tf_collective_args &args, const tf_call &c, uint32_t exchange, uint32_t of, uint32_t to)
 {
-	return tf_slot_at(args, tf_distance(c, of), c.epoch[exchange] & 1,
-		K::shards && exchange == 0 ? to : 0);
+	return tf_slot_at(
+		args, tf_distance(c, of), c.epoch[exchange] & 1, K::shards && exchange == 0 ? to : 0);
 }
 
 /* All threads: what they have stored of `exchange` is published. */
