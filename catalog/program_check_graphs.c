@@ -47,8 +47,8 @@ static enum tf_status check_memory_node(
 		return TF_FAIL(err, TF_E_INVALID, "bytes is 0");
 	if (node->kind == TF_NODE_COPY && node->value &&
 		__builtin_mul_overflow(bytes, check->program->world, &bytes))
-		return TF_FAIL(err, TF_E_INVALID, "a row a rank of %" PRIu64 " bytes passes 64 bits",
-			node->bytes);
+		return TF_FAIL(
+			err, TF_E_INVALID, "a row a rank of %" PRIu64 " bytes passes 64 bits", node->bytes);
 	TF_TRY(check_side(check, "to", node->to_peer, node->to_off, bytes, err));
 	if (node->kind != TF_NODE_SET) {
 		TF_TRY(check_side(check, "from", node->from_peer, node->from_off, node->bytes, err));

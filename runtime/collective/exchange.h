@@ -68,7 +68,7 @@ struct tf_writer_ops {
 	int straight; /* the second exchange of two_shot may store into peers' outputs */
 	int forwards; /* ... and does so while it sums */
 	int single;   /* two_shot is one exchange: `finish` proves the peers' arrival as well */
-	/* Peers read what is sent from the sender's slot, which holds one range, or a shard for each. */
+	/* Peers read what is sent from the sender's slot: one range, or a shard for each. */
 	int publishes;
 	/* Bytes a (slot, source) for a range of `bytes`. */
 	uint64_t (*lane_bytes)(uint64_t bytes);

@@ -259,10 +259,9 @@ static enum tf_status resolve_memory(struct resolver *resolver, const struct tf_
 	/* The row of the running rank; a sum that wraps falls out of every place. */
 	if (node->kind == TF_NODE_COPY && node->value &&
 		__builtin_mul_overflow(node->bytes, resolver->target->window.rank, &row))
-		return TF_FAIL(err, TF_E_INVALID, "a row of %" PRIu64 " bytes a rank passes 64 bits",
-			node->bytes);
-	TF_TRY(
-		resolve_side(resolver, "to", node->to_peer, node->to_off + row, node->bytes, &to, err));
+		return TF_FAIL(
+			err, TF_E_INVALID, "a row of %" PRIu64 " bytes a rank passes 64 bits", node->bytes);
+	TF_TRY(resolve_side(resolver, "to", node->to_peer, node->to_off + row, node->bytes, &to, err));
 	if (node->kind == TF_NODE_COPY)
 		TF_TRY(resolve_side(
 			resolver, "from", node->from_peer, node->from_off, node->bytes, &from, err));

@@ -44,3 +44,45 @@ enum tf_status tf_peer_access_shared_bytes(
 	*out = shared;
 	return TF_OK;
 }
+
+static int is_foreign(const struct tf_program *program, uint32_t peer, uint64_t off)
+{
+	return peer && off >= program->layout.exchange_off;
+}
+
+static enum tf_status check_graph(
+	const struct tf_program *program, uint32_t index, struct tf_error *err)
+{
+	const struct tf_graph *graph = &program->graphs[index];
+
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		const struct tf_node *node = &graph->nodes[i];
+
+		if (node->kind == TF_NODE_KERNEL)
+			continue;
+		if (is_foreign(program, node->to_peer, node->to_off) ||
+			is_foreign(program, node->from_peer, node->from_off))
+			return TF_FAIL(err, TF_E_INVALID,
+				"graph %u: node %u names what is a peer's own, in a package without peer access",
+				index, i);
+	}
+	return TF_OK;
+}
+
+enum tf_status tf_peer_access_check(const struct tf_program *program, struct tf_error *err)
+{
+	for (uint32_t i = 0; i < program->launch_count; i++) {
+		const struct tf_launch *launch = &program->launches[i];
+
+		for (uint32_t w = 0; w < launch->words_count; w++) {
+			const struct tf_launch_word *word = &program->launch_words[launch->words_first + w];
+
+			if (word->kind == TF_WORD_ADDRESS && is_foreign(program, word->peer, word->segment_off))
+				return TF_FAIL(err, TF_E_INVALID,
+					"launch %u names what is a peer's own, in a package without peer access", i);
+		}
+	}
+	for (uint32_t i = 0; i < program->graph_count; i++)
+		TF_TRY(check_graph(program, i, err));
+	return TF_OK;
+}

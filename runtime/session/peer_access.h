@@ -32,6 +32,13 @@ int tf_peer_access_is_offered(const struct tf_device_properties *properties);
 void tf_peer_access_withdraw(struct tf_device_properties *properties);
 
 /*
+ * That nothing in a program for ranks without peer access names what is another rank's own.
+ * TF_E_INVALID names the launch or node.
+ */
+TF_WARN_UNUSED enum tf_status tf_peer_access_check(
+	const struct tf_program *program, struct tf_error *err);
+
+/*
  * How much of a segment ranks share without peer access; the rest is the rank's own. TF_E_INVALID:
  * the layout puts something that they share behind it, or cuts a granule.
  */

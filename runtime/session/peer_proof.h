@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /*
- * Each rank's device writes a pattern of (writer, reader, nonce) into every peer's segment and reads
- * another one from it; what arrives is compared. Uses the flag region, which must be reset
+ * Each rank's device writes a pattern of (writer, reader, nonce) into every peer's segment and
+ * reads another one from it; what arrives is compared. Uses the flag region, which must be reset
  * afterwards. The window is connected; nothing runs on any rank. Collective: all ranks return the
  * same.
  *

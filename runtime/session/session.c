@@ -166,8 +166,10 @@ static enum tf_status phase_identity(struct tf_session *session,
 
 	(void)options;
 	if (tf_identity_compare(
-			&session->package.program, &session->properties, session->world, &local) == TF_OK)
-		(void)!check_capacity(session, &local);
+			&session->package.program, &session->properties, session->world, &local) == TF_OK &&
+		check_capacity(session, &local) == TF_OK &&
+		tf_peer_access_is_off(&session->package.program))
+		(void)!tf_peer_access_check(&session->package.program, &local);
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 

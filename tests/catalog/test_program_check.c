@@ -236,6 +236,10 @@
 	X(node_copy_empty, TF_E_INVALID, "bytes is 0", p->graphs[0].nodes[2].bytes = 0)                \
 	X(node_copy_wrap, TF_E_INVALID, "passes the segment",                                          \
 		p->graphs[0].nodes[2].bytes = UINT64_MAX)                                                  \
+	X(node_copy_value, TF_E_INVALID, "a copy node has value 2, not 0 or 1",                        \
+		p->graphs[0].nodes[2].value = 2)                                                           \
+	X(node_copy_rows, TF_E_INVALID, "node 2 (copy): to: offset 51200",                             \
+		(p->graphs[0].nodes[2].value = 1, p->graphs[0].nodes[2].bytes = 133))                      \
 	X(node_set_value, TF_E_INVALID, "value is 256", p->graphs[0].nodes[3].value = 256)             \
 	X(node_set_source, TF_E_INVALID, "a set node has a source",                                    \
 		p->graphs[0].nodes[3].from_off = 1)                                                        \

@@ -248,7 +248,8 @@ static void bench_size(struct rig *rig, uint32_t op, uint32_t size, uint64_t dea
 
 		if (call.algorithm == TF_ALGORITHM_TWO_SHOT && op != TF_OP_ALL_REDUCE)
 			continue;
-		if (!(writers >> call.writer & 1))
+		/* staged: slots here lie in device memory */
+		if (!(writers >> call.writer & 1) || call.writer == TF_WRITER_STAGED)
 			continue;
 		if (call.writer == TF_WRITER_QUEUED)
 			call.chunk_bytes = 65536;

@@ -6,6 +6,7 @@
  *   sequence  launches back to back without a wait, of mixed kernels and of one kernel with sizes
  *             that go up and down, from epochs near 2^30, 2^31 and 2^32
  *   faults    a peer that never comes, arguments that do not fit, a mask that is off
+ *   copies    the two kernels of copy_engine, with copies between them
  *   startup   the sampling kernels, and select against the host's selection
  */
 #include "tests/gpu/kernels_check.h"
@@ -21,12 +22,18 @@
 #define TIMEOUT_NS 200000000u
 #define WAIT_S     20
 #define COUNT_MAX  9000
-#define AREAS      26
+#define AREAS      28
 #define POISON     0xa5
 #define MESSAGES   20
 #define FAULTS_MAX 8 /* a broken protocol fails everywhere: stop after a few */
 
 static uint32_t failures, cases, fault_batches;
+
+/* Without peer access staged is the only writer that may run. */
+static int may_run(const struct rig *rig, int writer)
+{
+	return !rig->parted || writer == TF_WRITER_STAGED;
+}
 
 static void fail(const struct rig *rig, uint32_t rank, const struct rig_call *call, const char *why)
 {
@@ -128,7 +135,7 @@ static void matrix_batch(struct rig *rig, struct rig_call call, enum tf_fill fil
 		if (algorithm == TF_ALGORITHM_TWO_SHOT && call.op != TF_OP_ALL_REDUCE)
 			continue;
 		for (int writer = 0; writer < RIG_WRITERS; writer++) {
-			for (uint32_t ctas = 1; ctas <= 4; ctas += 3) {
+			for (uint32_t ctas = 1; ctas <= 4 && may_run(rig, writer); ctas += 3) {
 				call.algorithm = (enum tf_algorithm)algorithm;
 				call.writer = (enum tf_writer)writer;
 				call.ctas = ctas;
@@ -218,11 +225,17 @@ static void sequence(
 	uint32_t state = seed;
 	char what[96];
 
+	if (kernel >= 0 && !may_run(rig, kernel % RIG_WRITERS))
+		return;
 	snprintf(what, sizeof(what), "sequence world %u kernel %d epoch %x%s", rig->world, kernel,
 		first_epoch, programmatic ? " programmatic" : "");
 	rig_reset(rig, TIMEOUT_NS, first_epoch);
 	for (uint32_t i = 0; i < AREAS; i++) {
 		calls[i] = sequence_call(i, kernel, rig->world, &state);
+		if (rig->parted) {
+			calls[i].writer = TF_WRITER_STAGED;
+			calls[i].chunk_bytes = 0;
+		}
 		calls[i].programmatic = programmatic;
 		upload(rig, &calls[i], seed + i, draw(&state) % 2 ? TF_FILL_SPECIAL : TF_FILL_RANDOM,
 			inputs[i]);
@@ -357,6 +370,42 @@ static void counters(struct rig *rig)
 		control.family[TF_FAMILY_LL][0].epoch != 5 || control.ticket ||
 		control.writer_bytes[TF_WRITER_LL] != 5u * (rig->world - 1) * 1024)
 		fail(rig, rig->world - 1, &call, "the counters do not tell five calls");
+}
+
+/* Back to back, from epochs at which flags are refreshed and at which they wrap. */
+static void copies(struct rig *rig)
+{
+	static const uint32_t epochs[] = {0, 0x3ffffffeu, 0x7ffffffeu, 0xfffffffcu};
+	static const uint64_t counts[] = {1, 4096, 8191, 100, 9000, 5};
+	static uint8_t inputs[6][TF_WORLD_MAX * COUNT_MAX * 4];
+	struct tf_control control;
+
+	for (uint32_t e = 0; e < 4; e++) {
+		struct rig_call calls[6];
+
+		rig_reset(rig, TIMEOUT_NS, epochs[e]);
+		for (uint32_t i = 0; i < 6; i++) {
+			calls[i] = (struct rig_call){.op = TF_OP_ALL_GATHER,
+				.writer = TF_WRITER_COPY_ENGINE,
+				.dtype = (enum tf_dtype)(i % TF_DTYPE_COUNT),
+				.count = counts[i],
+				.area_in = i,
+				.area_out = i};
+			upload(rig, &calls[i], 50 + i, TF_FILL_SPECIAL, inputs[i]);
+			poison(rig, i);
+		}
+		for (uint32_t i = 0; i < 6; i++)
+			for (uint32_t r = 0; r < rig->world; r++)
+				rig_launch_copies(rig, r, &calls[i]);
+		if (settle(rig, "copies", 0))
+			return;
+		for (uint32_t i = 0; i < 6; i++)
+			compare(rig, &calls[i], inputs[i]);
+		rig_control(rig, 0, &control);
+		if (control.writer_calls[TF_WRITER_COPY_ENGINE] != 6 || control.calls != 6)
+			fail(rig, 0, &calls[0], "the counters do not tell six calls");
+	}
+	printf("copies world %u done\n", rig->world);
 }
 
 #define STARTUP_GROUPS 2
@@ -509,47 +558,65 @@ static void startup(struct rig *rig)
 	printf("startup world %u done\n", rig->world);
 }
 
+/* One device; two that do not use each other's memory; two that do. */
+enum dealing { DEALING_ONE = 0, DEALING_PARTED, DEALING_PEERS, DEALING_COUNT };
+
+static void check_world(enum dealing dealing, uint32_t devices, uint32_t world)
+{
+	struct rig_options options = {.world = world,
+		.device_count = devices,
+		.areas = AREAS,
+		.in_bytes = COUNT_MAX * 4,
+		.ll_bytes = COUNT_MAX * 4,
+		.groups = STARTUP_GROUPS,
+		.slots = STARTUP_SLOTS,
+		.parted = dealing == DEALING_PARTED};
+	struct rig rig;
+
+	rig_init(&rig, &options);
+	rig_reset(&rig, TIMEOUT_NS, 0);
+	matrix(&rig);
+	sequences(&rig);
+	if (!rig.parted) {
+		counters(&rig);
+		masked(&rig);
+		copies(&rig);
+		startup(&rig);
+	}
+	if (world == 2 && !rig.parted)
+		refused(&rig);
+	for (int kernel = 0; world == 2 && kernel < 2 * RIG_WRITERS; kernel++) {
+		if (may_run(&rig, kernel % RIG_WRITERS))
+			absent_peer(&rig, kernel);
+	}
+	rig_fini(&rig);
+}
+
 int kernels_check(uint32_t device_count, uint64_t deadline_ns)
 {
 	uint32_t worlds = 0;
 
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		/* first all ranks on one device, then dealt out over two */
-		uint32_t devices = pass ? 2 : 1;
+	for (int dealing = 0; dealing < DEALING_COUNT; dealing++) {
+		uint32_t devices = dealing == DEALING_ONE ? 1 : 2;
 
-		if (devices > device_count || (pass && !rig_enable_peers(devices)))
+		/* on one device the parted ranks are tested as well where there is no second */
+		if (dealing == DEALING_PARTED && device_count < 2)
+			devices = 1;
+		if (devices > device_count || (dealing == DEALING_PEERS && !rig_enable_peers(devices)))
 			continue;
 		for (uint32_t world = 2; world <= TF_WORLD_MAX; world++) {
-			struct rig_options options = {.world = world,
-				.device_count = devices,
-				.areas = AREAS,
-				.in_bytes = COUNT_MAX * 4,
-				.ll_bytes = COUNT_MAX * 4,
-				.groups = STARTUP_GROUPS,
-				.slots = STARTUP_SLOTS};
-			struct rig rig;
+			const char *how = dealing == DEALING_PARTED ? " without peer access" : "";
 
 			if (rig_now_ns() > deadline_ns) {
-				printf("out of time before world %u on %u devices\n", world, devices);
+				printf("out of time before world %u on %u devices%s\n", world, devices, how);
 				failures++;
 				break;
 			}
-			printf("world %u on %u device(s)\n", world, devices);
-			rig_init(&rig, &options);
-			rig_reset(&rig, TIMEOUT_NS, 0);
-			matrix(&rig);
-			sequences(&rig);
-			counters(&rig);
-			masked(&rig);
-			startup(&rig);
-			if (world == 2) {
-				refused(&rig);
-				for (int kernel = 0; kernel < 2 * RIG_WRITERS; kernel++)
-					absent_peer(&rig, kernel);
-			}
-			rig_fini(&rig);
+			printf("world %u on %u device(s)%s\n", world, devices, how);
+			check_world((enum dealing)dealing, devices, world);
 			worlds++;
-			printf("world %u on %u device(s): %u failures so far\n", world, devices, failures);
+			printf(
+				"world %u on %u device(s)%s: %u failures so far\n", world, devices, how, failures);
 			fflush(stdout);
 		}
 	}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "runtime/collective/copy_engine.h"
 #include "runtime/device/cuda/cuda_images.h"
 
 #define PAGE       4096
@@ -200,20 +201,48 @@ static void plan(struct rig *rig, const struct rig_options *options)
 	layout->stride_bytes = layout->segment_bytes;
 }
 
+/* Host memory has the same address for every device and for the host. */
+static void allocate(struct rig *rig, uint32_t r)
+{
+	const struct tf_layout *layout = &rig->layout;
+
+	if (!rig->parted) {
+		CHECK(cudaMalloc((void **)&rig->segment[r], layout->segment_bytes));
+		CHECK(cudaMemset(rig->segment[r], 0xa5, layout->segment_bytes));
+		rig->operands[r] = rig->segment[r] + layout->exchange_off;
+		return;
+	}
+	CHECK(cudaHostAlloc((void **)&rig->segment[r], layout->exchange_off,
+		cudaHostAllocPortable | cudaHostAllocMapped));
+	memset(rig->segment[r], 0xa5, layout->exchange_off);
+	CHECK(cudaMalloc((void **)&rig->operands[r], layout->exchange_bytes));
+	CHECK(cudaMemset(rig->operands[r], 0xa5, layout->exchange_bytes));
+}
+
+static void release(struct rig *rig, uint32_t r)
+{
+	if (!rig->parted) {
+		CHECK(cudaFree(rig->segment[r]));
+		return;
+	}
+	CHECK(cudaFreeHost(rig->segment[r]));
+	CHECK(cudaFree(rig->operands[r]));
+}
+
 void rig_init(struct rig *rig, const struct rig_options *options)
 {
 	memset(rig, 0, sizeof(*rig));
 	rig->world = options->world;
 	rig->device_count = options->device_count;
 	rig->areas = options->areas;
+	rig->parted = options->parted;
 	plan(rig, options);
 	rig->blank = calloc(1, rig->layout.staging_off);
 	if (!rig->blank)
 		_exit(1);
 	for (uint32_t r = 0; r < rig->world; r++) {
 		CHECK(cudaSetDevice((int)rig_device(rig, r)));
-		CHECK(cudaMalloc((void **)&rig->segment[r], rig->layout.segment_bytes));
-		CHECK(cudaMemset(rig->segment[r], 0xa5, rig->layout.segment_bytes));
+		allocate(rig, r);
 		CHECK(cudaStreamCreateWithFlags(&rig->stream[r], cudaStreamNonBlocking));
 		CHECK(cudaDeviceSynchronize());
 	}
@@ -224,7 +253,7 @@ void rig_fini(struct rig *rig)
 	for (uint32_t r = 0; r < rig->world; r++) {
 		CHECK(cudaSetDevice((int)rig_device(rig, r)));
 		CHECK(cudaStreamDestroy(rig->stream[r]));
-		CHECK(cudaFree(rig->segment[r]));
+		release(rig, r);
 	}
 	free(rig->blank);
 }
@@ -238,15 +267,14 @@ void rig_reset(struct rig *rig, uint64_t timeout_ns, uint32_t first_epoch)
 	for (uint32_t r = 0; r < rig->world; r++) {
 		tf_protocol_reset(rig->blank, &rig->layout, r, rig->world, timeout_ns, first_epoch);
 		CHECK(cudaSetDevice((int)rig_device(rig, r)));
-		CHECK(cudaMemcpy(
-			rig->segment[r], rig->blank, rig->layout.staging_off, cudaMemcpyHostToDevice));
+		CHECK(cudaMemcpy(rig->segment[r], rig->blank, rig->layout.staging_off, cudaMemcpyDefault));
 		CHECK(cudaDeviceSynchronize());
 	}
 }
 
 uint8_t *rig_input(const struct rig *rig, uint32_t rank, uint32_t area)
 {
-	return rig->segment[rank] + rig->layout.exchange_off + area * rig->area_bytes;
+	return rig->operands[rank] + area * rig->area_bytes;
 }
 
 uint8_t *rig_output(const struct rig *rig, uint32_t rank, uint32_t area)
@@ -273,6 +301,30 @@ void rig_launch(const struct rig *rig, uint32_t rank, const struct rig_call *cal
 		args.control[k] = (struct tf_control *)(void *)rig->segment[(rank + k) % rig->world];
 	launch(rig, rank, kernels[call->op][call->algorithm][call->writer], call->ctas, call->threads,
 		&args, call->programmatic);
+}
+
+void rig_launch_copies(const struct rig *rig, uint32_t rank, const struct rig_call *call)
+{
+	struct tf_group group = {
+		.op = TF_OP_ALL_GATHER, .dtype = call->dtype, .row_elements = call->count, .capacity = 1};
+	struct tf_candidate candidate = {.writer = TF_WRITER_COPY_ENGINE, .ctas = 1, .threads = 32};
+	struct tf_copy_engine_copy copies[TF_WORLD_MAX];
+	struct tf_collective_args args;
+	cudaKernel_t open, close;
+	uint32_t count;
+
+	CHECK(cudaLibraryGetKernel(&open, library, TF_COPY_ENGINE_OPEN));
+	CHECK(cudaLibraryGetKernel(&close, library, "all_gather_one_shot_copy_engine"));
+	tf_collective_args_fill(&args, &rig->layout, &group, 7, &candidate, 0, rank, rig->world,
+		rig_input(rig, rank, call->area_in), rig_output(rig, rank, call->area_out), call->mask);
+	for (uint32_t k = 0; k < rig->world; k++)
+		args.control[k] = (struct tf_control *)(void *)rig->segment[(rank + k) % rig->world];
+	count = tf_copy_engine_copies(&args, copies);
+	launch(rig, rank, open, 1, 32, &args, call->programmatic);
+	for (uint32_t i = 0; i < count; i++)
+		CHECK(cudaMemcpyAsync(
+			copies[i].to, copies[i].from, copies[i].bytes, cudaMemcpyDefault, rig->stream[rank]));
+	launch(rig, rank, close, 1, 32, &args, call->programmatic);
 }
 
 void rig_launch_startup(const struct rig *rig, uint32_t rank, const char *name, uint32_t slot,
@@ -312,7 +364,7 @@ int rig_wait(const struct rig *rig, uint32_t seconds)
 
 void rig_control(const struct rig *rig, uint32_t rank, struct tf_control *out)
 {
-	CHECK(cudaMemcpy(out, rig->segment[rank], sizeof(*out), cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy(out, rig->segment[rank], sizeof(*out), cudaMemcpyDefault));
 }
 
 uint32_t rig_faults(const struct rig *rig, const char *what)

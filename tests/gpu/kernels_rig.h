@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks for the tests of the CUDA kernels: one process, a stream and a segment of plain device
- * memory a rank, ranks dealt out over the devices. Kernels come from a cubin that is built in, or
- * from a file. Every failing call of the runtime ends the program: nothing can be tested then.
+ * memory a rank, ranks dealt out over the devices; or, for ranks without peer access, the segment
+ * in pinned host memory and operands in device memory of the rank's own. Kernels come from a cubin
+ * that is built in, or from a file. Every failing call of the runtime ends the program: nothing can
+ * be tested then.
  */
 #ifndef TF_TESTS_GPU_KERNELS_RIG_H
 #define TF_TESTS_GPU_KERNELS_RIG_H
@@ -13,7 +15,7 @@
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
 
-#define RIG_WRITERS 6 /* ll, sentinel, direct, serial, queued, pull */
+#define RIG_WRITERS 7 /* ll, sentinel, direct, serial, queued, pull, staged */
 #define RIG_GUARD   64
 
 #define CHECK(call) rig_check((call), #call, __FILE__, __LINE__)
@@ -24,6 +26,8 @@ struct rig {
 	uint32_t world, device_count;
 	struct tf_layout layout;
 	uint8_t *segment[TF_WORLD_MAX];
+	uint8_t *operands[TF_WORLD_MAX]; /* areas: within the segment, or apart */
+	int parted;                      /* segments in host memory, no peer access */
 	cudaStream_t stream[TF_WORLD_MAX];
 	uint64_t in_bytes, area_bytes; /* an area: room for an input, then for an output */
 	uint32_t areas;
@@ -35,6 +39,7 @@ struct rig_options {
 	uint64_t in_bytes;      /* largest input of a rank */
 	uint64_t ll_bytes;      /* largest input that ll is asked to carry */
 	uint32_t groups, slots; /* of the startup storage; may be 0 */
+	int parted;
 };
 
 /* One launch on one rank. */
@@ -69,6 +74,8 @@ uint8_t *rig_input(const struct rig *rig, uint32_t rank, uint32_t area);
 uint8_t *rig_output(const struct rig *rig, uint32_t rank, uint32_t area);
 
 void rig_launch(const struct rig *rig, uint32_t rank, const struct rig_call *call);
+/* The nodes of an all-gather by copy_engine; call->writer and ctas are not looked at. */
+void rig_launch_copies(const struct rig *rig, uint32_t rank, const struct rig_call *call);
 /* "pass_begin", "sample_begin", "sample_end" or "select". */
 void rig_launch_startup(const struct rig *rig, uint32_t rank, const char *name, uint32_t slot,
 	uint32_t pass, void *input, uint64_t input_bytes);

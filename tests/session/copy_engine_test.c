@@ -19,7 +19,7 @@ static const char ladder[] =
 	"  - {algorithm: one_shot, writer: copy_engine, threads: 32, ctas: 1, ops: [all_gather],\n"
 	"     world: [2, 8], bytes: [1, 64MiB], reason: \"Under test.\"}\n"
 	"  - {algorithm: one_shot, writer: direct, threads: 32, ctas: 1,\n"
-	"     ops: [all_reduce, reduce_scatter], world: [2, 8], bytes: [1, 64MiB], reason: \"Rest.\"}\n";
+	"     ops: [all_reduce, reduce_scatter], world: [2, 8], bytes: [1, 64MiB], reason: \"Rest\"}\n";
 
 static enum tf_status counted(struct rig *rig, struct rig_report *report, struct tf_link *link,
 	void *user, struct tf_error *err)

@@ -222,6 +222,39 @@ static void layouts_without_room_are_refused(void **state)
 	assert_non_null(strstr(errors[0].text, "startup must lie before exchange_off"));
 }
 
+/* A program for ranks without peer access may not name what is a peer's own. */
+static void peers_own_memory_is_refused(void **state)
+{
+	struct tf_launch_word word = {.kind = TF_WORD_ADDRESS, .peer = 1, .segment_off = 4096};
+	struct tf_launch launch = {.words_count = 1};
+	struct tf_node node = {.kind = TF_NODE_COPY, .from_off = 65536, .bytes = 1};
+	struct tf_graph graph = {.nodes = &node, .node_count = 1};
+	struct tf_program program = {.layout = {.exchange_off = 65536},
+		.launches = &launch,
+		.launch_count = 1,
+		.launch_words = &word,
+		.launch_word_count = 1,
+		.graphs = &graph,
+		.graph_count = 1};
+	struct tf_error err = {0};
+
+	(void)state;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_OK);
+	word.segment_off = 65536;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_E_INVALID);
+	assert_non_null(strstr(err.text, "launch 0 names what is a peer's own"));
+	word.peer = 0;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_OK);
+	node.from_peer = 1;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_E_INVALID);
+	node.from_off = 0;
+	node.to_peer = 2;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_OK);
+	node.to_off = 65536;
+	assert_int_equal(tf_peer_access_check(&program, &err), TF_E_INVALID);
+	assert_non_null(strstr(err.text, "graph 0: node 0 names"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +262,7 @@ int main(void)
 		cmocka_unit_test(one_bad_pair_is_named),
 		cmocka_unit_test(a_failing_device_keeps_its_reason),
 		cmocka_unit_test(layouts_without_room_are_refused),
+		cmocka_unit_test(peers_own_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
