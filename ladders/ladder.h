@@ -84,8 +84,9 @@ void tf_ladder_fini(struct tf_ladder *ladder);
 /*
  * Whether a candidate can do all of `ops` (bits 1 << enum tf_op) at all, on any machine: threads
  * and CTAs within the limits above, two_shot only for all_reduce, copy_engine and wire only for
- * one_shot all_gather, copy_engine with one CTA, a chunk for queued and no other. TF_E_INVALID says what is wrong; *out_field
- * (may be NULL) is then the ladder's field that is ("algorithm", "chunk", ...).
+ * one_shot all_gather, copy_engine with one CTA, a chunk for queued and no other. TF_E_INVALID says
+ * what is wrong; *out_field (may be NULL) is then the ladder's field that is ("algorithm", "chunk",
+ * ...).
  */
 TF_WARN_UNUSED enum tf_status tf_candidate_legal_shape(const struct tf_candidate *candidate,
 	uint32_t ops, const char **out_field, struct tf_error *err);

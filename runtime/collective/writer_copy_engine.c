@@ -7,8 +7,8 @@
  *   close   "my copies have landed" (exit flag); waits for every peer's, counts the call
  *
  * Both are of one epoch, which close moves on: between them the rank runs no other collective.
- * Flags and their order as in writer_pull.c; a copy has ended when the operation behind it in the stream
- * begins, so the exit flag releases it.
+ * Flags and their order as in writer_pull.c; a copy has ended when the operation behind it in
+ * the stream begins, so the exit flag releases it.
  *
  * Copies cannot be left out: after a fault, and where the mask is off, they run all the same. The
  * bytes then land in outputs that nobody may use (after a fault), or in those of a candidate that

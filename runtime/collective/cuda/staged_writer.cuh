@@ -8,10 +8,10 @@
  * mapped (rank_window.h), operands in the device's own. Of a peer's segment nothing else is
  * touched: the second exchange of two_shot is published and read like the first.
  *
- * Memory order. Plain 16-byte stores into the own slot, a CTA barrier, st.release.sys of the flag
- * by thread 0, which is cumulative over the barrier. The reader: one thread a source polls that flag
- * relaxed, fences (acquire, system scope), a CTA barrier, then all threads read with relaxed loads
- * at system scope, so never from a line that its own device kept.
+ * Memory order. Plain 16-byte stores into the own slot, a CTA barrier, st.release.sys of the
+ * flag by thread 0, which is cumulative over the barrier. The reader: one thread a source polls
+ * that flag relaxed, fences (acquire, system scope), a CTA barrier, then all threads read with
+ * relaxed loads at system scope, so never from a line that its own device kept.
  *
  * Two slots by parity. A rank stores epoch e + 2 into the slot of e in a later launch, or in the
  * second exchange of one, after every peer's flag of e + 1: a peer's CTA stores that after its
