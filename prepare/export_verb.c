@@ -15,7 +15,8 @@
 
 struct words {
 	uint64_t world, timeout_ms;
-	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *out_path;
+	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *links, *links_seed;
+	const char *out_path;
 	_Bool json;
 };
 
@@ -61,6 +62,16 @@ struct words {
 			.value = "FILE",                                                                       \
 			.off = offsetof(struct words, ladder),                                                 \
 			.help = "a ladder of one's own (YAML)"},                                               \
+		{.name = "links",                                                                          \
+			.kind = TF_OPTION_PATH,                                                                \
+			.value = "NAME|FILE",                                                                  \
+			.off = offsetof(struct words, links),                                                  \
+			.help = "emulate a machine's links in virtual time on the host device"},               \
+		{.name = "links-seed",                                                                     \
+			.kind = TF_OPTION_TEXT,                                                                \
+			.value = "N",                                                                          \
+			.off = offsetof(struct words, links_seed),                                             \
+			.help = "seed of the links' jitter (default the file's)"},                             \
 		{.name = "timeout",                                                                        \
 			.kind = TF_OPTION_UINT,                                                                \
 			.value = "MS",                                                                         \
@@ -114,6 +125,8 @@ static void to_options(const struct words *words, struct tf_export_options *opti
 		.workload = words->workload,
 		.capacities = words->capacities,
 		.ladder = words->ladder,
+		.links = words->links,
+		.links_seed = words->links_seed,
 		.topology = words->topology,
 		.device = words->device,
 		.out_path = words->out_path,

@@ -29,12 +29,65 @@
 struct inputs {
 	struct tf_workload workload;
 	struct tf_ladder ladder;
+	struct tf_links links;
+	int emulated; /* links is set */
 };
 
 static void inputs_fini(struct inputs *inputs)
 {
 	tf_workload_fini(&inputs->workload);
 	tf_ladder_fini(&inputs->ladder);
+}
+
+/* Links name the class themselves; a class that was named has to be theirs. */
+static enum tf_status choose_emulated(const struct tf_export_options *options,
+	struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
+{
+	const char *device = options->device, *topology = options->topology;
+	const struct tf_links *links = &inputs->links;
+
+	if (device && strcmp(device, "auto") != 0 && strcmp(device, "host") != 0)
+		return TF_FAIL(
+			err, TF_E_USAGE, "links are emulated on the host device, not on '%s'", device);
+	TF_TRY(tf_links_load(options->links, &inputs->links, err));
+	if (options->links_seed)
+		TF_TRY(tf_links_reseed(&inputs->links, options->links_seed, err));
+	if (options->world > links->world)
+		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' have %u ranks, not %u", links->name,
+			links->world, options->world);
+	if (topology && strcmp(topology, "auto") != 0 && strcmp(topology, links->topology) != 0)
+		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' are of topology '%s', not '%s'",
+			links->name, links->topology, topology);
+	inputs->emulated = 1;
+	return tf_topology_choose("host", links->topology, options->world, result->device,
+		sizeof(result->device), result->topology, sizeof(result->topology), err);
+}
+
+static enum tf_status choose_machine(const struct tf_export_options *options, struct inputs *inputs,
+	struct tf_export_result *result, struct tf_error *err)
+{
+	if (options->links)
+		TF_TRY(choose_emulated(options, inputs, result, err));
+	else
+		TF_TRY(
+			tf_topology_choose(options->device, options->topology, options->world, result->device,
+				sizeof(result->device), result->topology, sizeof(result->topology), err));
+	return tf_device_count(result->device, &result->device_count, err);
+}
+
+/* Every group keeps a rung, as far as is known before a device is open. */
+static enum tf_status check_ladder(
+	const struct inputs *inputs, uint32_t world, struct tf_error *err)
+{
+	uint32_t offered = TF_LINK_PEER_WRITE | TF_LINK_PEER_READ | TF_LINK_PEER_ATOMIC;
+	uint32_t rungs[TF_LADDER_RUNGS_MAX], count;
+
+	if (inputs->emulated)
+		offered = tf_links_capabilities(&inputs->links, world);
+	for (uint32_t g = 0; g < inputs->workload.group_count; g++)
+		TF_TRY(tf_ladder_legal(
+			&inputs->ladder, &inputs->workload.groups[g], world, offered, rungs, &count, err));
+	return TF_OK;
 }
 
 static enum tf_status load_inputs(const struct tf_export_options *options, struct inputs *inputs,
@@ -44,12 +97,12 @@ static enum tf_status load_inputs(const struct tf_export_options *options, struc
 		options->workload ? options->workload : WORKLOAD_DEFAULT, &inputs->workload, err));
 	if (options->capacities)
 		TF_TRY(tf_workload_restrict(&inputs->workload, options->capacities, err));
-	TF_TRY(tf_topology_choose(options->device, options->topology, options->world, result->device,
-		sizeof(result->device), result->topology, sizeof(result->topology), err));
-	TF_TRY(tf_device_count(result->device, &result->device_count, err));
+	TF_TRY(choose_machine(options, inputs, result, err));
 	if (options->ladder)
-		return tf_ladder_load_file(options->ladder, &inputs->ladder, err);
-	return tf_ladder_builtin(result->topology, &inputs->ladder, err);
+		TF_TRY(tf_ladder_load_file(options->ladder, &inputs->ladder, err));
+	else
+		TF_TRY(tf_ladder_builtin(result->topology, &inputs->ladder, err));
+	return check_ladder(inputs, options->world, err);
 }
 
 static enum tf_status read_catalog(int fd, struct tf_export_result *result, struct tf_error *err)
@@ -75,6 +128,7 @@ static enum tf_status run_ranks(const struct tf_export_options *options,
 	struct tf_rank_job job = {
 		.workload = &inputs->workload,
 		.ladder = &inputs->ladder,
+		.links = inputs->emulated ? &inputs->links : NULL,
 		.device = result->device,
 		.device_count = result->device_count,
 		.timeout_ns = options->timeout_ns,

@@ -16,6 +16,8 @@ struct tf_export_options {
 	const char *workload;   /* a built-in's name or a path; NULL: decode-window */
 	const char *capacities; /* "1,2,8" or NULL: all of the workload's */
 	const char *ladder;     /* a path, or NULL: the class's own */
+	const char *links;      /* emulated: a built-in's name or a path; or NULL */
+	const char *links_seed; /* of their jitter, a number; NULL: the file's */
 	const char *topology;   /* a class, or NULL / "auto" */
 	const char *device;     /* "auto", "host", "cuda" */
 	const char *out_path;   /* NULL: WORKLOAD-tpN-CLASS.tfp in the current folder */

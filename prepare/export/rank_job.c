@@ -13,6 +13,7 @@
 
 #include "base/deadline.h"
 #include "catalog/catalog_write.h"
+#include "prepare/links/links_attach.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 #include "runtime/link/channel.h"
@@ -24,6 +25,7 @@
 struct job {
 	const struct tf_rank_job *asked;
 	struct tf_link *link;
+	struct tf_link_clock *clock; /* where links are emulated */
 	int command_fd;
 	struct tf_device_properties properties;
 	struct tf_program program;
@@ -66,6 +68,9 @@ static enum tf_status open_device(struct job *job, struct tf_error *err)
 	TF_TRY(tf_device_ops_find(job->asked->device, &job->rank.ops, err));
 	TF_TRY(job->rank.ops->open(ordinal_of(job), &job->rank.device, err));
 	job->rank.ops->properties(job->rank.device, &job->properties);
+	if (job->asked->links)
+		TF_TRY(tf_links_attach(job->asked->links, tf_link_rank(job->link),
+			tf_link_world(job->link), &job->properties, &job->clock, err));
 	if (job->asked->no_peer_access)
 		why = "switched off by option";
 	else if (!tf_peer_access_is_offered(&job->properties))
@@ -86,6 +91,8 @@ static enum tf_status make_plan(struct job *job, struct tf_error *err)
 	if (status != TF_OK && job->done.no_peer_access[0])
 		tf_error_prefix(err, "without peer access (%s)", job->done.no_peer_access);
 	TF_TRY(status);
+	if (job->asked->links)
+		TF_TRY(tf_links_describe(job->asked->links, &job->program, err));
 	for (; row && row[0]; row += 2)
 		TF_TRY(tf_program_set_identity(&job->program, row[0], row[1], err));
 	job->done.segment_bytes = job->program.layout.segment_bytes;
@@ -197,6 +204,7 @@ int tf_rank_job_run(void *user, uint32_t rank, struct tf_link *link, int command
 
 	(void)rank;
 	tf_bench_rank_close(&job.rank);
+	tf_links_detach(job.clock);
 	job.done.release_ns = tf_now_ns() - begin;
 	tf_program_fini(&job.program);
 	tf_bytes_fini(&job.catalog);

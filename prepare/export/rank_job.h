@@ -7,6 +7,7 @@
 #define TF_PREPARE_EXPORT_RANK_JOB_H
 
 #include "ladders/ladder.h"
+#include "prepare/links/links.h"
 #include "prepare/tune/tune.h"
 #include "prepare/workload/workload.h"
 #include "runtime/link/frame.h"
@@ -40,6 +41,7 @@ struct tf_job_done {
 struct tf_rank_job {
 	const struct tf_workload *workload;
 	const struct tf_ladder *ladder;
+	const struct tf_links *links; /* emulated; host device only; or NULL */
 	const char *device;
 	uint32_t device_count; /* rank r takes device r modulo this; 0: all take the first */
 	int64_t timeout_ns;

@@ -16,6 +16,7 @@
 #include "runtime/collective/copy_engine.h"
 #include "runtime/collective/startup.h"
 #include "runtime/collective/startup_host.h"
+#include "runtime/collective/virtual_clock.h"
 #include "runtime/collective/wait.h"
 #include "runtime/device/builtin_module.h"
 #include "runtime/session/machine_identity.h"
@@ -47,7 +48,7 @@ static enum tf_status plan_groups(const struct tf_workload *workload, uint32_t w
 /*
  * On the host a rank's CTAs run one after another on its thread. Where ranks share CPUs besides,
  * a rung that differs from an earlier one in threads and CTAs alone is the same work, and which
- * of the two seems faster is chance: it is left out.
+ * of the two seems faster is chance: it is left out. Emulated links have a time for each of them.
  */
 static uint32_t drop_twins(const struct tf_ladder *ladder, uint32_t *rungs, uint32_t count)
 {
@@ -78,7 +79,8 @@ static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
 
 	TF_TRY(tf_ladder_legal(ladder, &program->groups[group], program->world,
 		properties->capabilities & LINKS, rungs, &count, err));
-	if (!strcmp(properties->kind, "host") && tf_ranks_share_cpus(program->world))
+	if (!strcmp(properties->kind, "host") && tf_ranks_share_cpus(program->world) &&
+		!tf_virtual_clock_here())
 		count = drop_twins(ladder, rungs, count);
 	grown = tf_reallocarray(
 		program->candidates, program->candidate_count + count, sizeof(program->candidates[0]));

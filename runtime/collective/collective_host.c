@@ -12,6 +12,7 @@
 #include "runtime/collective/exchange.h"
 #include "runtime/collective/kernels.h"
 #include "runtime/collective/numeric.h"
+#include "runtime/collective/virtual_clock.h"
 
 #define COUNT_MAX (UINT64_C(1) << 40) /* elements; keeps every product below within 64 bits */
 
@@ -151,6 +152,15 @@ static void exchange_init(struct tf_exchange *x, const struct tf_collective_args
 		x->segment[tf_exchange_peer(x, k)] = (uint8_t *)args->control[k];
 }
 
+static void tell_clock(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer)
+{
+	struct tf_virtual_clock *clock = tf_virtual_clock_here();
+
+	if (clock)
+		clock->collective(clock, args, op, algorithm, writer);
+}
+
 int tf_exchange_enter(struct tf_exchange *x, const struct tf_collective_args *args, enum tf_op op,
 	enum tf_algorithm algorithm, enum tf_writer writer)
 {
@@ -182,8 +192,10 @@ void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op
 	if (!tf_exchange_enter(&x, args, op, algorithm, writer))
 		return;
 	mode = tf_numeric_begin();
-	if (!run(&x, op, algorithm))
+	if (!run(&x, op, algorithm)) {
 		own->writer_calls[writer]++;
+		tell_clock(args, op, algorithm, writer);
+	}
 	tf_numeric_end(mode);
 	own->calls++;
 }

@@ -96,7 +96,10 @@ struct tf_control {
 	/* peer: arrival of rank r at the barrier, each on its own line */
 	struct {
 		uint32_t epoch;
-		uint8_t pad[TF_LINE_BYTES - 4];
+		uint32_t pad0;
+		/* r's virtual time (virtual_clock.h) by the epoch's parity: r may be one barrier ahead */
+		uint64_t clock_ns[2];
+		uint8_t pad1[TF_LINE_BYTES - 24];
 	} barrier[TF_WORLD_MAX];
 
 	/*

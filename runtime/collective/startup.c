@@ -15,6 +15,7 @@
 #include "base/deadline.h"
 #include "runtime/collective/barrier.h"
 #include "runtime/collective/startup_host.h"
+#include "runtime/collective/virtual_clock.h"
 #include "runtime/collective/wait.h"
 
 #define CACHE_LINE_BYTES 64
@@ -128,19 +129,24 @@ static int faulted(const struct tf_startup_args *args)
 /*
  * Where ranks share CPUs, the time of day between two stamps is mostly the scheduler's: other
  * ranks' turns, and other processes'. There a rank's own time on a CPU is what its collective
- * costs.
+ * costs. Where links are emulated, time is what their model says.
  */
 static uint64_t stamp(uint32_t world)
 {
 	clockid_t clock = tf_ranks_share_cpus(world) ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	const struct tf_virtual_clock *virtual_clock = tf_virtual_clock_here();
 	struct timespec now;
 
+	if (virtual_clock)
+		return virtual_clock->now(virtual_clock);
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * TF_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 const char *tf_host_sample_clock(uint32_t world)
 {
+	if (tf_virtual_clock_here())
+		return "virtual";
 	return tf_ranks_share_cpus(world) ? "thread-cpu" : "monotonic";
 }
 

@@ -12,8 +12,8 @@ extern "C" {
 #define TF_SLOTS_PER_GROUP_MAX 256 /* rungs of a ladder */
 
 /*
- * The clock of the samples in a group of `world` ranks here: "monotonic", or "thread-cpu" where
- * ranks share CPUs.
+ * The clock of the samples in a group of `world` ranks here: "monotonic", "thread-cpu" where ranks
+ * share CPUs, or "virtual" where this thread has an attached clock (virtual_clock.h).
  */
 const char *tf_host_sample_clock(uint32_t world);
 

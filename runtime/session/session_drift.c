@@ -6,6 +6,8 @@
  */
 #include "runtime/session/session_private.h"
 
+#include <string.h>
+
 #include "base/deadline.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
@@ -30,8 +32,13 @@ enum tf_status tf_session_drift(
 	size_t bytes = (size_t)program->candidate_count * TF_PASSES * sizeof(out_samples[0]);
 	int64_t bound = DRIFT_TIMEOUTS * session->timeout_ns;
 	uint32_t graph = startup_graph(session);
+	const char *clock = tf_program_identity(program, "samples.clock");
 	uint64_t maximum;
 
+	if (clock && !strcmp(clock, "virtual"))
+		return TF_FAIL(err, TF_E_UNSUPPORTED,
+			"the package's samples are of emulated links, which no machine's own can be held "
+			"against");
 	if (graph == TF_PROGRAM_NONE)
 		return TF_FAIL(err, TF_E_NOT_FOUND, "the package's startup graph is not loaded");
 	TF_TRY(tf_rank_memory_prepare_startup(&session->memory, program, err));
