@@ -50,6 +50,7 @@ struct tf_rung {
 	uint32_t world_min, world_max;
 	uint64_t bytes_min, bytes_max; /* of one rank's input */
 	uint32_t align_bytes;          /* the input's bytes must be a multiple */
+	uint32_t ctas_per_peer;        /* legal only where so many CTAs stand for each peer; 0: any */
 	uint32_t needs;                /* enum tf_link_capability bits */
 	uint32_t without;              /* bits of which the links may offer none */
 	char *reason;                  /* why this rung is on this ladder; one sentence */

@@ -12,6 +12,7 @@ enum fault {
 	FAULT_WRITER,
 	FAULT_NEEDS,
 	FAULT_WORLD,
+	FAULT_CTAS,
 	FAULT_ALIGN,
 	FAULT_BYTES,
 	FAULT_NONE
@@ -36,6 +37,8 @@ static enum fault fault_of(const struct tf_rung *rung, const struct question *q)
 		return FAULT_NEEDS;
 	if (q->world < rung->world_min || q->world > rung->world_max)
 		return FAULT_WORLD;
+	if (rung->ctas_per_peer * (q->world - 1) > rung->candidate.ctas)
+		return FAULT_CTAS;
 	if (q->bytes % rung->align_bytes)
 		return FAULT_ALIGN;
 	if (q->bytes < rung->bytes_min || q->bytes > rung->bytes_max)
@@ -81,6 +84,10 @@ static void explain(
 	case FAULT_WORLD:
 		snprintf(out, size, "world %u is outside its %u to %u", (unsigned)q->world,
 			(unsigned)rung->world_min, (unsigned)rung->world_max);
+		return;
+	case FAULT_CTAS:
+		snprintf(out, size, "%u CTAs are fewer than its %u for each of %u peers",
+			(unsigned)rung->candidate.ctas, (unsigned)rung->ctas_per_peer, (unsigned)q->world - 1);
 		return;
 	case FAULT_ALIGN:
 		snprintf(out, size, "%" PRIu64 " bytes are no multiple of its align %u", q->bytes,

@@ -19,7 +19,7 @@
 struct raw_rung {
 	enum tf_algorithm algorithm;
 	enum tf_writer writer;
-	char *threads, *ctas, *chunk, *align, *reason;
+	char *threads, *ctas, *chunk, *align, *ctas_per_peer, *reason;
 	uint32_t ops, dtypes, needs, without;
 	char *world[2], *bytes[2];
 };
@@ -56,6 +56,7 @@ static const struct tf_yaml_hint hints[] = {
 	{"bytes", "[min, max]"},
 	{"bytes[]", "1 to 64MiB, in bytes or KiB, MiB, GiB ('64KiB')"},
 	{"align", "a power of two from 1 to 256"},
+	{"ctas_per_peer", "a number from 1 to 128, no more than ctas"},
 	{NULL, NULL},
 };
 
@@ -80,6 +81,7 @@ static const cyaml_schema_field_t rung_fields[] = {
 	CYAML_FIELD_SEQUENCE_FIXED(
 		"bytes", CYAML_FLAG_DEFAULT, struct raw_rung, bytes, &text_schema, 2),
 	NUMBER("align", align, CYAML_FLAG_OPTIONAL),
+	NUMBER("ctas_per_peer", ctas_per_peer, CYAML_FLAG_OPTIONAL),
 	CYAML_FIELD_FLAGS("needs", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_rung, needs,
 		needs, COUNT(needs)),
 	CYAML_FIELD_FLAGS("without", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_rung, without,
@@ -141,6 +143,15 @@ static enum tf_status read_align(struct reading *r)
 	if (*align & (*align - 1))
 		return tf_yaml_fail_value(r->yaml, r->err, path_of(r, "align"), NULL);
 	return TF_OK;
+}
+
+/* CTAs against world: ctas >= ctas_per_peer * (world - 1), so a world of two at least. */
+static enum tf_status read_ctas_per_peer(struct reading *r)
+{
+	if (!r->raw->ctas_per_peer)
+		return TF_OK;
+	return read_number(r, "ctas_per_peer", r->raw->ctas_per_peer, r->rung->candidate.ctas,
+		&r->rung->ctas_per_peer);
 }
 
 static enum tf_status read_world(struct reading *r)
@@ -263,6 +274,7 @@ static enum tf_status read_rung(struct reading *r)
 		TF_TRY(tf_yaml_size(r->yaml, path_of(r, "chunk"), raw->chunk, TF_LADDER_CHUNK_MIN,
 			TF_LADDER_CHUNK_MAX, &candidate->chunk_bytes, r->err));
 	TF_TRY(read_masks(r));
+	TF_TRY(read_ctas_per_peer(r));
 	TF_TRY(read_world(r));
 	TF_TRY(read_align(r));
 	TF_TRY(read_bytes(r));

@@ -25,8 +25,8 @@
 
 #define WRITERS "ll, sentinel, direct, serial, queued, pull, staged, copy_engine, nccl, wire"
 #define KEYS                                                                                       \
-	"algorithm, writer, threads, ctas, chunk, ops, dtypes, world, bytes, align, needs, without, "  \
-	"reason"
+	"algorithm, writer, threads, ctas, chunk, ops, dtypes, world, bytes, align, ctas_per_peer, "   \
+	"needs, without, reason"
 #define SIZES "1 to 64MiB, in bytes or KiB, MiB, GiB ('64KiB')"
 
 struct bad {
