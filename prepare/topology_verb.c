@@ -5,6 +5,8 @@
  */
 #include "prepare/topology_verb.h"
 #include "base/dtype.h"
+#include "prepare/links/links.h"
+#include "prepare/topology_links.h"
 #include "prepare/topology_print.h"
 
 #include <langinfo.h>
@@ -15,6 +17,7 @@ struct verb_options {
 	const char *topology, *peer_access;
 	uint64_t tp;
 	const char *xml;
+	const char *links;
 	bool json;
 };
 
@@ -43,6 +46,11 @@ static const struct tf_option option_table[] = {
 		.value = "FILE",
 		.help = "read another machine from hwloc's XML, as lstopo writes it",
 		.off = offsetof(struct verb_options, xml)},
+	{.name = "links",
+		.kind = TF_OPTION_PATH,
+		.value = "NAME|FILE",
+		.help = "show an emulated machine instead, as tune --links takes it",
+		.off = offsetof(struct verb_options, links)},
 	{.name = "json",
 		.kind = TF_OPTION_FLAG,
 		.help = "print JSON",
@@ -111,16 +119,44 @@ static enum tf_status show(
 	return TF_OK;
 }
 
+/* An emulated machine, which has a class of its own and nothing to read. */
+static enum tf_status show_links(const struct verb_options *options, struct tf_error *err)
+{
+	bool any = !options->topology || !strcmp(options->topology, "auto");
+	struct tf_links links;
+	uint32_t world;
+
+	if (options->xml)
+		return TF_FAIL(err, TF_E_USAGE, "'--links' and '--xml' each describe a machine");
+	TF_TRY(tf_links_load(options->links, &links, err));
+	world = options->tp ? (uint32_t)options->tp : links.world;
+	if (world > links.world)
+		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' have %u ranks, not %u", links.name,
+			links.world, world);
+	if (!any && strcmp(options->topology, links.topology) != 0)
+		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' are of topology '%s', not '%s'",
+			links.name, links.topology, options->topology);
+	if (options->json)
+		return tf_topology_links_json(stdout, &links, world, err);
+	tf_topology_links_table(stdout, &links, world);
+	return TF_OK;
+}
+
 static enum tf_status run(const struct verb_options *options, struct tf_error *err)
 {
 	struct tf_topology_options read_options = {
 		.size = sizeof(read_options), .xml_path = options->xml, .world = (uint32_t)options->tp};
 	struct tf_topology *topology = NULL;
-	enum tf_status status = tf_topology_read(&read_options, &topology, err);
+	enum tf_status status;
 
-	if (status == TF_OK)
-		status = show(options, topology, err);
-	tf_topology_destroy(topology);
+	if (options->links) {
+		status = show_links(options, err);
+	} else {
+		status = tf_topology_read(&read_options, &topology, err);
+		if (status == TF_OK)
+			status = show(options, topology, err);
+		tf_topology_destroy(topology);
+	}
 	if (status == TF_OK && (fflush(stdout) || ferror(stdout)))
 		status = TF_FAIL_ERRNO(err, "cannot write to standard output");
 	return status;

@@ -50,8 +50,8 @@ void bench_fini(struct bench *bench)
 	}
 }
 
-enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
-	struct tf_program *program, struct tf_bench_rank *rank, struct tf_error *err)
+enum tf_status bench_open(struct bench *bench, struct tf_link *link, struct tf_program *program,
+	struct tf_bench_rank *rank, struct tf_error *err)
 {
 	struct tf_device_properties properties;
 
@@ -61,9 +61,14 @@ enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
 	TF_TRY(tf_device_ops_find("host", &rank->ops, err));
 	TF_TRY(rank->ops->open(0, &rank->device, err));
 	rank->ops->properties(rank->device, &properties);
+	if (bench->links)
+		TF_TRY(tf_links_attach(bench->links, tf_link_rank(link), bench->world, &properties,
+			&bench->clocks[tf_link_rank(link)], err));
 	if (bench->no_peer_access)
 		tf_peer_access_withdraw(&properties);
 	TF_TRY(tf_plan(&bench->workload, &bench->ladder, &properties, bench->world, program, err));
+	if (bench->links)
+		TF_TRY(tf_links_describe(bench->links, program, err));
 	return tf_bench_rank_open(rank, err);
 }
 
@@ -87,6 +92,8 @@ static enum tf_status body(void *user, struct tf_link *link, struct tf_error *er
 	enum tf_status status = tune_rank(bench, tf_link_rank(link), &rank, link, err);
 
 	tf_bench_rank_close(&rank);
+	tf_links_detach(bench->clocks[tf_link_rank(link)]);
+	bench->clocks[tf_link_rank(link)] = NULL;
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "ladders/ladder.h"
 #include "prepare/tune/tune.h"
+#include "prepare/links/links_attach.h"
 #include "prepare/workload/workload.h"
 #include "tests/link/rank_threads.h"
 
@@ -33,7 +34,9 @@ struct bench {
 	int64_t timeout_ns;
 	struct tf_workload workload;
 	struct tf_ladder ladder;
-	bench_hook hook; /* or NULL */
+	bench_hook hook;                            /* or NULL */
+	const struct tf_links *links;               /* emulated, or NULL; borrowed */
+	struct tf_link_clock *clocks[TF_WORLD_MAX]; /* of ranks that are open */
 	int no_peer_access;
 
 	/* how each rank ended */
@@ -54,8 +57,8 @@ void bench_fini(struct bench *bench);
  * Plans and opens a rank on `link`; the caller closes it with tf_bench_rank_close, and finis
  * *program.
  */
-enum tf_status bench_open(const struct bench *bench, struct tf_link *link,
-	struct tf_program *program, struct tf_bench_rank *rank, struct tf_error *err);
+enum tf_status bench_open(struct bench *bench, struct tf_link *link, struct tf_program *program,
+	struct tf_bench_rank *rank, struct tf_error *err);
 
 /* Plan, open, hook, tune, capture, catalog; a thread a rank. */
 void bench_tune(struct bench *bench);

@@ -13,6 +13,7 @@
 
 uint32_t planted_rank;
 int planted_good_calls;
+int planted_jitters;
 
 static int is_masked_off(const struct tf_collective_args *args)
 {
@@ -46,6 +47,31 @@ static void flip(const struct tf_launch_call *call)
 	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_SENTINEL);
 	if (args->rank == planted_rank && !is_masked_off(args))
 		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
+}
+
+/* One byte of a payload of a megabyte, in the middle, in one word of one rank's output. */
+static void corrupt(const struct tf_launch_call *call)
+{
+	const struct tf_collective_args *args = call->args;
+	uint8_t *output = args->output;
+
+	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_TWO_SHOT, TF_WRITER_DIRECT);
+	if (args->rank == planted_rank && !is_masked_off(args))
+		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) / 2 + 1] ^= 0x40;
+}
+
+/* A rank that is late by a millisecond, or by another time in every call. */
+static void slow(const struct tf_launch_call *call)
+{
+	const struct tf_collective_args *args = call->args;
+	static _Thread_local unsigned calls;
+	struct timespec nap = {.tv_nsec = 200000};
+
+	if (planted_jitters)
+		nap.tv_nsec = 1 + 50000 * (long)(calls++ * 7 % 13);
+	if (args->rank == planted_rank && !is_masked_off(args))
+		nanosleep(&nap, NULL);
+	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_LL);
 }
 
 /*
@@ -90,6 +116,8 @@ static const struct tf_host_kernel kernels[] = {
 	{"planted_silent", silent, sizeof(struct tf_collective_args)},
 	{"planted_late", late, sizeof(struct tf_collective_args)},
 	{"planted_flip", flip, sizeof(struct tf_collective_args)},
+	{"planted_corrupt", corrupt, sizeof(struct tf_collective_args)},
+	{"planted_slow", slow, sizeof(struct tf_collective_args)},
 	{"planted_fault", fault, sizeof(struct tf_collective_args)},
 	{"planted_watch", watch, sizeof(struct tf_collective_args)},
 };

@@ -17,13 +17,17 @@ extern int planted_sentinels;
 
 /* How many calls of "planted_late" that rank carries out well before it stops taking part. */
 extern int planted_good_calls;
+extern int planted_jitters;
 
 /*
  * Registers, once: "planted_silent" (stands in for all_reduce_one_shot_direct; the rank never sends
  * and never waits), "planted_late" (the same kernel; silent after planted_good_calls),
  * "planted_flip" (all_reduce_one_shot_sentinel; the rank's last output byte has one wrong bit),
  * "planted_fault" (all_reduce_one_shot_ll; the rank waits for its whole bound and faults),
- * "planted_watch" (all_reduce_one_shot_direct, as it is, but counting planted_sentinels).
+ * "planted_watch" (all_reduce_one_shot_direct, as it is, but counting planted_sentinels),
+ * "planted_corrupt" (all_reduce_two_shot_direct; one byte in the middle of the rank's output is
+ * wrong), "planted_slow" (all_reduce_one_shot_ll; the rank naps before, planted_jitters: longer or
+ * shorter from call to call).
  */
 void planted_register(void);
 

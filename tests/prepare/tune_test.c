@@ -135,6 +135,70 @@ static void test_one_wrong_bit_on_one_rank(void **state)
 	}
 }
 
+static enum tf_status plant_corrupt(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+{
+	(void)bench;
+	return bench_swap(rank, "all_reduce_two_shot_direct", "planted_corrupt", err);
+}
+
+/* One byte of a million on one rank: struck out by name everywhere, and a package comes of it. */
+static void test_one_byte_of_a_million(void **state)
+{
+	static const char million[] =
+		"name: large\nsummary: A MiB.\ncapacities: [1]\ngroups:\n"
+		"  - {name: sum, op: all_reduce, dtype: bf16, row_elements: 524288, buffer_pairs: 1}\n";
+	struct tf_program loaded = {0};
+	const struct tf_group_candidate *bad;
+	struct bench bench;
+
+	(void)state;
+	planted_rank = 1;
+	bench_init(&bench, 2, million,
+		"topology: local\nsummary: Two.\nrungs:\n" RUNG("two_shot", "direct", "")
+			RUNG("one_shot", "pull", ""));
+	bench.hook = plant_corrupt;
+	bench_tune(&bench);
+	assert_true(bench_is_ok(&bench));
+	check_equal(&bench);
+	check_picks(&bench.programs[0]);
+	assert_int_equal(tf_catalog_read(bench.catalogs[0].data, bench.catalogs[0].size,
+						 TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES, &loaded, NULL),
+		TF_OK);
+	assert_int_equal(struck_in(&loaded, 0), 1);
+	bad = candidate_of(&loaded, 0, TF_ALGORITHM_TWO_SHOT, TF_WRITER_DIRECT);
+	assert_int_equal(bad->state, TF_CANDIDATE_STRUCK);
+	assert_non_null(strstr(bad->reason, "wrong bytes on rank 1"));
+	assert_int_equal(loaded.candidates[loaded.selectors[0]].candidate.writer, TF_WRITER_PULL);
+	tf_program_fini(&loaded);
+	bench_fini(&bench);
+}
+
+static enum tf_status plant_slow(
+	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
+{
+	(void)bench;
+	return bench_swap(rank, "all_reduce_one_shot_ll", "planted_slow", err);
+}
+
+/* One rank is late in one candidate, always or at times: still one pick on all ranks. */
+static void test_a_slow_rank(void **state)
+{
+	(void)state;
+	for (planted_jitters = 0; planted_jitters < 2; planted_jitters++) {
+		struct bench bench;
+
+		planted_rank = 1;
+		bench_init(&bench, 3, two_sums, ladder);
+		bench.hook = plant_slow;
+		bench_tune(&bench);
+		assert_true(bench_is_ok(&bench));
+		check_equal(&bench);
+		check_picks(&bench.programs[0]);
+		bench_fini(&bench);
+	}
+}
+
 static enum tf_status plant_silent(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
@@ -350,6 +414,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_is_well),
 		cmocka_unit_test(test_one_wrong_bit_on_one_rank),
+		cmocka_unit_test(test_one_byte_of_a_million),
+		cmocka_unit_test(test_a_slow_rank),
 		cmocka_unit_test(test_a_silent_rank),
 		cmocka_unit_test(test_a_hanging_candidate),
 		cmocka_unit_test(test_three_bad_ones_at_once),

@@ -164,6 +164,26 @@ static void test_class_checked(void **state)
 		"000a:01:00.0, 000b:01:00.0)\n");
 }
 
+/* An emulated machine is shown like a real one, and has one class. */
+static void test_links(void **state)
+{
+	(void)state;
+	assert_int_equal(run("--links", "host-bridge-4", NULL), 0);
+	assert_golden("links-bridge.txt");
+	assert_int_equal(
+		run("--links", "no-peer-4", "--tp", "2", "--topology", "host-bridge", NULL), 0);
+	assert_golden("links-no-peer.txt");
+	assert_int_equal(run("--links", "ring-3", "--json", NULL), 0);
+	assert_golden("links-ring.json");
+	assert_int_equal(run("--links", "ring-3", "--topology", "switched", NULL), 3);
+	assert_string_equal(
+		err_text, "tfprep topology: the links 'ring-3' are of topology 'ring', not 'switched'\n");
+	assert_int_equal(run("--links", "ring-3", "--tp", "4", NULL), 3);
+	assert_string_equal(err_text, "tfprep topology: the links 'ring-3' have 3 ranks, not 4\n");
+	assert_int_equal(run("--links", "ring-3", "--xml", "x.xml", NULL), 2);
+	assert_string_equal(out_text, "");
+}
+
 /* One line, ours: neither hwloc nor its XML parser may add theirs. */
 static void test_damaged(void **state)
 {
@@ -241,6 +261,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ascii, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_gpu, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_class_checked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_usage, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_json, set_up, tear_down),
