@@ -6,7 +6,7 @@
 #include "prepare/topology_verb.h"
 #include "base/dtype.h"
 #include "prepare/links/links.h"
-#include "prepare/topology_links.h"
+#include "prepare/links_print.h"
 #include "prepare/topology_print.h"
 
 #include <langinfo.h>
@@ -137,8 +137,8 @@ static enum tf_status show_links(const struct verb_options *options, struct tf_e
 		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' are of topology '%s', not '%s'",
 			links.name, links.topology, options->topology);
 	if (options->json)
-		return tf_topology_links_json(stdout, &links, world, err);
-	tf_topology_links_table(stdout, &links, world);
+		return tf_links_print_json(stdout, &links, world, err);
+	tf_links_print_table(stdout, &links, world);
 	return TF_OK;
 }
 

@@ -33,12 +33,14 @@ enum tf_status tf_session_drift(
 	int64_t bound = DRIFT_TIMEOUTS * session->timeout_ns;
 	uint32_t graph = startup_graph(session);
 	const char *clock = tf_program_identity(program, "samples.clock");
+	const char *links = tf_program_identity(program, "links");
 	uint64_t maximum;
 
 	if (clock && !strcmp(clock, "virtual"))
 		return TF_FAIL(err, TF_E_UNSUPPORTED,
-			"the package's samples are of emulated links, which no machine's own can be held "
-			"against");
+			"the package's samples are of emulated links '%s'; no machine's own can be held "
+			"against them",
+			links ? links : "");
 	if (graph == TF_PROGRAM_NONE)
 		return TF_FAIL(err, TF_E_NOT_FOUND, "the package's startup graph is not loaded");
 	TF_TRY(tf_rank_memory_prepare_startup(&session->memory, program, err));

@@ -126,7 +126,7 @@ static void test_two_shot_by_hand(void **state)
 	assert_int_equal(longest(two, &(struct question){TWICE, TF_WRITER_PULL, 1, 1000, 0}), 4210);
 }
 
-/* All at once three ranks share a collapsed resource; one after another and by loads they do not. */
+/* What three ranks store to three destinations collapses, all at once or in turn; loads hold. */
 static void test_collapse_by_hand(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `tfprep topology --links` prints: a table of rows from, columns to, for each figure. */
-#include "prepare/topology_links.h"
+#include "prepare/links_print.h"
 
 #include <jansson.h>
 
@@ -81,7 +81,7 @@ static void print_offer(FILE *to, uint32_t capabilities)
 		capabilities & TF_LINK_PEER_ATOMIC ? " atomic" : "");
 }
 
-void tf_topology_links_table(FILE *to, const struct tf_links *links, uint32_t world)
+void tf_links_print_table(FILE *to, const struct tf_links *links, uint32_t world)
 {
 	const struct tf_links_device *device = &links->device;
 	char hex[TF_DIGEST_HEX_BYTES];
@@ -133,7 +133,7 @@ static json_t *resources_json(const struct tf_links *links)
 	return resources;
 }
 
-enum tf_status tf_topology_links_json(
+enum tf_status tf_links_print_json(
 	FILE *to, const struct tf_links *links, uint32_t world, struct tf_error *err)
 {
 	char hex[TF_DIGEST_HEX_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The links of an emulated machine, for people and for scripts. */
-#ifndef TF_PREPARE_TOPOLOGY_LINKS_H
-#define TF_PREPARE_TOPOLOGY_LINKS_H
+#ifndef TF_PREPARE_LINKS_PRINT_H
+#define TF_PREPARE_LINKS_PRINT_H
 
 #include <stdio.h>
 
@@ -12,10 +12,10 @@ extern "C" {
 #endif
 
 /* Class, figures of the device, what pairs of the first `world` ranks have and share. */
-void tf_topology_links_table(FILE *to, const struct tf_links *links, uint32_t world);
+void tf_links_print_table(FILE *to, const struct tf_links *links, uint32_t world);
 
 /* The same as one JSON document with "version": 1. TF_E_SYSTEM: cannot be written. */
-TF_WARN_UNUSED enum tf_status tf_topology_links_json(
+TF_WARN_UNUSED enum tf_status tf_links_print_json(
 	FILE *to, const struct tf_links *links, uint32_t world, struct tf_error *err);
 
 #ifdef __cplusplus
