@@ -58,6 +58,22 @@ uint32_t tf_link_store_capped(
 	return tf_sim_task(x->sim, &task);
 }
 
+uint32_t tf_link_copy(struct tf_link_exchange *x, uint32_t from, uint32_t to, double bytes)
+{
+	const struct tf_links_pair *pair = &x->links->pairs[from][to];
+	struct tf_sim_task task = {
+		.bytes = bytes * x->stretch[from][to],
+		.cap_gbps = pair->write_gbps,
+		.path = {x->port_out[from], x->port_in[to]},
+		.path_count = 2,
+		.write = true,
+		.destination = (uint8_t)x->links->root_complex[to],
+	};
+
+	add_shared(x, pair, &task);
+	return tf_sim_task(x->sim, &task);
+}
+
 uint32_t tf_link_load(struct tf_link_exchange *x, uint32_t from, uint32_t to, double bytes)
 {
 	struct tf_sim_task task = {

@@ -69,6 +69,8 @@ uint32_t tf_link_store(struct tf_link_exchange *x, uint32_t from, uint32_t to, d
 /* The same at no more than `cap_gbps`. */
 uint32_t tf_link_store_capped(
 	struct tf_link_exchange *x, uint32_t from, uint32_t to, double bytes, double cap_gbps);
+/* By a copy engine: no CTA issues it. */
+uint32_t tf_link_copy(struct tf_link_exchange *x, uint32_t from, uint32_t to, double bytes);
 uint32_t tf_link_load(struct tf_link_exchange *x, uint32_t from, uint32_t to, double bytes);
 
 /* Work of a rank's own, behind nothing yet. */

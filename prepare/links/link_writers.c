@@ -97,6 +97,41 @@ static void exchange_serial(struct tf_link_exchange *x)
 	}
 }
 
+/*
+ * Entry flags; copy nodes, one peer after the other and the own part last, each when the one before
+ * has landed; a closing kernel, and exit flags.
+ */
+static void exchange_copy_engine(struct tf_link_exchange *x)
+{
+	double launch_ns = x->links->device.launch_ns;
+	uint32_t closed[TF_WORLD_MAX];
+
+	for (uint32_t s = 0; s < x->world; s++) {
+		uint32_t before = tf_link_work(x, s, 0);
+		double wait_ns = launch_ns * x->own[s];
+
+		for (uint32_t r = 0; r < x->world; r++)
+			tf_sim_after(x->sim, before, x->begin[r], r == s ? 0 : x->latency_ns[r][s]);
+		for (uint32_t k = 1; k < x->world; k++) {
+			uint32_t d = tf_link_peer(x, s, k);
+			uint32_t copy = tf_link_copy(x, s, d, tf_link_range(x, s, d));
+
+			tf_sim_after(x->sim, copy, before, wait_ns);
+			before = copy;
+			wait_ns = launch_ns * x->own[s] + x->latency_ns[s][d];
+		}
+		closed[s] = tf_link_work(
+			x, s, launch_ns + 2 * tf_link_range(x, s, s) / x->links->device.memory_gbps);
+		tf_sim_after(x->sim, closed[s], before, wait_ns);
+	}
+	for (uint32_t d = 0; d < x->world; d++) {
+		uint32_t seen = tf_link_done(x, d, 0);
+
+		for (uint32_t s = 0; s < x->world; s++)
+			tf_sim_after(x->sim, seen, closed[s], s == d ? 0 : x->latency_ns[s][d]);
+	}
+}
+
 static const struct tf_link_writer writers[TF_WRITER_COUNT] = {
 	[TF_WRITER_LL] = {.exchange = exchange_ll},
 	[TF_WRITER_SENTINEL] = {.exchange = exchange_sentinel, .clears = 1},
@@ -104,6 +139,7 @@ static const struct tf_link_writer writers[TF_WRITER_COUNT] = {
 	[TF_WRITER_SERIAL] = {.exchange = exchange_serial},
 	[TF_WRITER_QUEUED] = {.exchange = tf_link_exchange_queued},
 	[TF_WRITER_PULL] = {.exchange = tf_link_exchange_pull, .single = 1},
+	[TF_WRITER_COPY_ENGINE] = {.exchange = exchange_copy_engine},
 	[TF_WRITER_STAGED] = {.exchange = tf_link_exchange_staged},
 };
 

@@ -152,15 +152,6 @@ static void exchange_init(struct tf_exchange *x, const struct tf_collective_args
 		x->segment[tf_exchange_peer(x, k)] = (uint8_t *)args->control[k];
 }
 
-static void tell_clock(const struct tf_collective_args *args, enum tf_op op,
-	enum tf_algorithm algorithm, enum tf_writer writer)
-{
-	struct tf_virtual_clock *clock = tf_virtual_clock_here();
-
-	if (clock)
-		clock->collective(clock, args, op, algorithm, writer);
-}
-
 int tf_exchange_enter(struct tf_exchange *x, const struct tf_collective_args *args, enum tf_op op,
 	enum tf_algorithm algorithm, enum tf_writer writer)
 {
@@ -194,7 +185,7 @@ void tf_collective_host_run(const struct tf_collective_args *args, enum tf_op op
 	mode = tf_numeric_begin();
 	if (!run(&x, op, algorithm)) {
 		own->writer_calls[writer]++;
-		tell_clock(args, op, algorithm, writer);
+		tf_virtual_clock_tell(args, op, algorithm, writer);
 	}
 	tf_numeric_end(mode);
 	own->calls++;

@@ -13,3 +13,10 @@ struct tf_virtual_clock *tf_virtual_clock_here(void)
 {
 	return here;
 }
+
+void tf_virtual_clock_tell(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer)
+{
+	if (here)
+		here->collective(here, args, op, algorithm, writer);
+}

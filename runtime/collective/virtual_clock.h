@@ -36,6 +36,13 @@ void tf_virtual_clock_attach(struct tf_virtual_clock *clock);
 /* This thread's clock, or NULL. */
 struct tf_virtual_clock *tf_virtual_clock_here(void);
 
+/*
+ * Tells this thread's clock, if there is one, of a collective that this rank has carried out. One
+ * that nobody tells of gets no sample, as its time would be none.
+ */
+void tf_virtual_clock_tell(const struct tf_collective_args *args, enum tf_op op,
+	enum tf_algorithm algorithm, enum tf_writer writer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -101,6 +101,14 @@ static void test_one_shot_by_hand(void **state)
 	assert_int_equal(longest(two, &(struct question){GATHER, TF_WRITER_STAGED, 1, 1000, 0}), 3460);
 }
 
+/* Opened at 1110; launch, bytes and landing 1200; the own part's node, the closing kernel; exit. */
+static void test_copies_by_hand(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		longest(two, &(struct question){GATHER, TF_WRITER_COPY_ENGINE, 1, 1000, 0}), 3560);
+}
+
 static void test_queue_by_hand(void **state)
 {
 	(void)state;
@@ -263,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_shot_by_hand),
+		cmocka_unit_test(test_copies_by_hand),
 		cmocka_unit_test(test_queue_by_hand),
 		cmocka_unit_test(test_two_shot_by_hand),
 		cmocka_unit_test(test_collapse_by_hand),
