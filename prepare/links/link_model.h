@@ -24,8 +24,8 @@
  *          flag; the other half consumes chunk by chunk
  * pull     entry flag L; reads of all peers; exit flag L. Gathers read one peer after another
  * staged   each rank stores into host memory once; flag; each peer reads what it needs
- * copy_engine entry flag L; world nodes of a launch each, one after the other: bytes and L; a closing
- *          kernel; exit flag L
+ * copy_engine entry flag L; world nodes of a launch each, one after the other: bytes and L; a
+ *          closing kernel; exit flag L
  * two_shot the same twice, with shards; pull: reads, and writes to all at once beside them
  *
  * Every cost is multiplied by 1 + percent / 100 * u. u in [0, 1) is a hash of (seed, key, kind of
