@@ -17,7 +17,7 @@
 #include "ladders/ladder.h"
 #include "prepare/links/link_model.h"
 #include "prepare/workload/workload.h"
-#include "runtime/collective/startup.h"
+#include "runtime/collective/select.h"
 
 #define SEEDS 3
 
@@ -88,11 +88,22 @@ static uint32_t tune(struct tf_link_model *model, const struct rig *rig,
 	const struct tf_group *group, const uint32_t *rungs, uint32_t count)
 {
 	static uint64_t rows[TF_LADDER_RUNGS_MAX][TF_PASSES];
+	static uint64_t looks[TF_LOOKS][TF_LADDER_RUNGS_MAX][TF_PASSES];
 	uint8_t alive[TF_LADDER_RUNGS_MAX];
 
 	fill(model, rig, group, rungs, count, NULL, 1000000, rows);
 	tf_select_survivors(rows[0], count, alive);
-	fill(model, rig, group, rungs, count, alive, 2000000, rows);
+	for (uint64_t look = 0; look < TF_LOOKS; look++)
+		fill(model, rig, group, rungs, count, alive, 2000000 + 100000 * look, looks[look]);
+	for (uint32_t i = 0; i < count; i++) {
+		for (int pass = 0; pass < TF_PASSES; pass++) {
+			uint64_t five[TF_LOOKS];
+
+			for (uint32_t look = 0; look < TF_LOOKS; look++)
+				five[look] = looks[look][i][pass];
+			rows[i][pass] = tf_sample_of_looks(five);
+		}
+	}
 	return tf_select_pick(rows[0], count);
 }
 
