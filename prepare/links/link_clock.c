@@ -22,21 +22,25 @@ static uint64_t now(const struct tf_virtual_clock *virtual_clock)
 	return clock->times_ns[clock->rank];
 }
 
+/*
+ * All leave together. Left to each rank's own latencies, the skew between them would be that of
+ * whoever came last in the sample before, and chance would decide between near candidates.
+ */
 static void meet(struct tf_virtual_clock *virtual_clock, const uint64_t *arrivals, uint32_t world)
 {
 	struct tf_link_clock *clock = (struct tf_link_clock *)virtual_clock;
+	uint64_t latest = 0;
 
-	for (uint32_t r = 0; r < world && r < clock->world; r++) {
-		uint64_t latest = arrivals[r];
-
-		for (uint32_t s = 0; s < clock->world; s++) {
+	for (uint32_t s = 0; s < world && s < clock->world; s++) {
+		for (uint32_t r = 0; r < clock->world; r++) {
 			uint64_t way = s == r ? 0 : (uint64_t)(clock->links.pairs[s][r].latency_ns + 0.5);
 
 			if (arrivals[s] + way > latest)
 				latest = arrivals[s] + way;
 		}
-		clock->times_ns[r] = latest;
 	}
+	for (uint32_t r = 0; r < clock->world; r++)
+		clock->times_ns[r] = latest;
 }
 
 static void collective(struct tf_virtual_clock *virtual_clock,
