@@ -3,9 +3,10 @@
  * A rank's clock over emulated links (runtime/collective/virtual_clock.h).
  *
  * It holds the times of all ranks. A rendezvous replaces them by what each rank's clock showed
- * when it came, and moves all to the time at which the last arrival has reached everybody. A collective moves
- * all of them by the model. So all ranks hold the same times, and a sample's stamps are differences
- * of model time. The key of a collective is the latest of the times at which ranks enter it.
+ * when it came, and moves all to the time at which the last arrival has reached everybody. A
+ * collective moves all of them by the model. So all ranks hold the same times, and a sample's
+ * stamps are differences of model time. The key of a collective is the latest of the times at
+ * which ranks enter it.
  */
 #ifndef TF_PREPARE_LINKS_LINK_CLOCK_H
 #define TF_PREPARE_LINKS_LINK_CLOCK_H
