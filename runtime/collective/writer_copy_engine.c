@@ -17,6 +17,7 @@
 #include "runtime/collective/copy_engine.h"
 
 #include "runtime/collective/exchange.h"
+#include "runtime/collective/virtual_clock.h"
 
 static uint64_t lane_bytes(uint64_t bytes)
 {
@@ -81,6 +82,8 @@ void tf_copy_engine_host_close(const struct tf_collective_args *args)
 		x.own->writer_calls[TF_WRITER_COPY_ENGINE]++;
 		x.own->writer_bytes[TF_WRITER_COPY_ENGINE] +=
 			(x.world - 1) * args->count * tf_dtype_bytes(x.dtype);
+		tf_virtual_clock_tell(
+			args, TF_OP_ALL_GATHER, TF_ALGORITHM_ONE_SHOT, TF_WRITER_COPY_ENGINE);
 	}
 	x.own->calls++;
 }
