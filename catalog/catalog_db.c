@@ -311,13 +311,24 @@ static enum tf_status refuse_generated(sqlite3 *db, const char *table, struct tf
 	return status;
 }
 
+#define TABLE_SQL "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1"
+
+enum tf_status tf_catalog_db_has(sqlite3 *db, const char *table, int *out, struct tf_error *err)
+{
+	char type[16];
+	int64_t root;
+
+	TF_TRY(look_up(db, TABLE_SQL, table, type, &root, err));
+	*out = type[0] != '\0';
+	return TF_OK;
+}
+
 enum tf_status tf_catalog_db_table(sqlite3 *db, const char *table, struct tf_error *err)
 {
 	char type[16];
 	int64_t root;
 
-	TF_TRY(look_up(
-		db, "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1", table, type, &root, err));
+	TF_TRY(look_up(db, TABLE_SQL, table, type, &root, err));
 	if (!type[0])
 		return TF_FAIL(err, TF_E_INVALID, "table '%s' is missing", table);
 	if (strcmp(type, "table") || root <= 0)

@@ -52,6 +52,10 @@ void tf_catalog_db_close(struct tf_catalog_db *db);
 TF_WARN_UNUSED enum tf_status tf_catalog_db_table(
 	sqlite3 *db, const char *table, struct tf_error *err);
 
+/* Whether anything of the file bears that name: a table of a later minor may be absent. */
+TF_WARN_UNUSED enum tf_status tf_catalog_db_has(
+	sqlite3 *db, const char *table, int *out, struct tf_error *err);
+
 /*
  * TF_OK for SQLITE_OK, ROW and DONE; else sets err with the call's text and SQLite's words. db
  * may be NULL.

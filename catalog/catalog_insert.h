@@ -46,6 +46,9 @@ TF_WARN_UNUSED enum tf_status tf_write_kernels(
 	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_write_graphs(
 	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
+/* Makes the tables of schema 1.1 first; for programs with foreign kernels. */
+TF_WARN_UNUSED enum tf_status tf_write_foreign(
+	sqlite3 *db, const struct tf_program *program, struct tf_error *err);
 
 #ifdef __cplusplus
 }

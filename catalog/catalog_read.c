@@ -36,6 +36,7 @@ static enum tf_status read_all(
 	TF_TRY(tf_read_tuning(db, (parts & TF_CATALOG_SAMPLES) != 0, out, err));
 	TF_TRY(tf_read_graphs(db, with_startup, out, err));
 	TF_TRY(tf_read_kernels(db, with_startup ? TF_PROGRAM_NONE : launch_end(out), out, err));
+	TF_TRY(tf_read_foreign(db, out, err));
 	return tf_program_check(out, err);
 }
 

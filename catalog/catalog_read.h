@@ -12,6 +12,7 @@ extern "C" {
 #define TF_CATALOG_APPLICATION_ID 0x54465052 /* "TFPR" */
 #define TF_CATALOG_SCHEMA_MAJOR   1
 #define TF_CATALOG_SCHEMA_MINOR   0 /* user_version = major * 1000 + minor */
+#define TF_CATALOG_FOREIGN_MINOR  1 /* with foreign kernels: schema_foreign.sql */
 
 /* What to load beside identity, groups, picks, buffers, kernels and the step graphs. */
 enum tf_catalog_parts {

@@ -34,6 +34,10 @@ TF_WARN_UNUSED enum tf_status tf_read_graphs(
 TF_WARN_UNUSED enum tf_status tf_read_kernels(
 	sqlite3 *db, uint32_t launch_end, struct tf_program *out, struct tf_error *err);
 
+/* host_image, kernel_param, touched, proof: tables of schema 1.1, absent in a file of 1.0 */
+TF_WARN_UNUSED enum tf_status tf_read_foreign(
+	sqlite3 *db, struct tf_program *out, struct tf_error *err);
+
 #ifdef __cplusplus
 }
 #endif

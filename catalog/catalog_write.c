@@ -6,6 +6,8 @@
  * 2. Rows go in by rising key; samples and edges, whose order in the program is free, are sorted
  *    first.
  * 3. Freed bytes are zeroed, so no page holds what memory held before.
+ * 4. A program without foreign kernels is written in schema 1.0: a file states the lowest minor that
+ *    holds it.
  * The header's version field (offset 96) is the SQLite library's, so another library may give other
  * bytes.
  */
@@ -33,6 +35,8 @@ static enum tf_status fill(sqlite3 *db, const struct tf_program *program, struct
 	TF_TRY(tf_write_tuning(db, program, err));
 	TF_TRY(tf_write_kernels(db, program, err));
 	TF_TRY(tf_write_graphs(db, program, err));
+	if (tf_program_has_foreign(program))
+		TF_TRY(tf_write_foreign(db, program, err));
 	return TF_SQL(db, err, sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
 }
 

@@ -20,7 +20,9 @@ static enum tf_status write_modules(
 		tf_insert_text(&insert, module->name);
 		tf_insert_text(&insert, tf_module_kind_name(module->kind));
 		tf_insert_uint(&insert, module->compute_capability);
-		tf_insert_int_or(&insert, module->member, TF_PROGRAM_NONE);
+		/* a host module's member is in a table of its own: host_image, schema 1.1 */
+		tf_insert_int_or(&insert, module->kind == TF_MODULE_HOST ? TF_PROGRAM_NONE : module->member,
+			TF_PROGRAM_NONE);
 		tf_insert_blob(&insert, module->digest, sizeof(module->digest));
 		if (!tf_insert_row(&insert))
 			break;

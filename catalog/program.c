@@ -33,6 +33,9 @@ void tf_program_fini(struct tf_program *program)
 	tf_bytes_fini(&program->args);
 	tf_free(program->graphs);
 	tf_free(program->members);
+	tf_free(program->kernel_params);
+	tf_free(program->touched);
+	tf_free(program->proofs);
 	memset(program, 0, sizeof(*program));
 }
 
@@ -108,6 +111,25 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out)
 		snprintf(out + used, TF_CANDIDATE_NAME_BYTES - (size_t)used, "/k%" PRIu64,
 			candidate->chunk_bytes);
 	return out;
+}
+
+int tf_program_is_touched(const struct tf_program *program, uint32_t buffer)
+{
+	for (uint32_t i = 0; i < program->touched_count; i++) {
+		if (program->touched[i] == buffer)
+			return 1;
+	}
+	return 0;
+}
+
+int tf_program_has_foreign(const struct tf_program *program)
+{
+	for (uint32_t i = 0; i < program->module_count; i++) {
+		if (program->modules[i].kind == TF_MODULE_HOST &&
+			program->modules[i].member != TF_PROGRAM_NONE)
+			return 1;
+	}
+	return program->kernel_param_count || program->touched_count || program->proof_count;
 }
 
 int tf_candidate_equal(const struct tf_candidate *a, const struct tf_candidate *b)

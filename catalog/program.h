@@ -101,15 +101,19 @@ struct tf_constant {
 };
 
 enum tf_module_kind {
-	TF_MODULE_HOST = 0, /* functions built into the runtime; the digest names their ABI */
-	TF_MODULE_CUBIN
+	/*
+	 * Without a member: functions built into the runtime; the digest names their ABI. With one: a
+	 * shared object that a user brought.
+	 */
+	TF_MODULE_HOST = 0,
+	TF_MODULE_CUBIN /* whatever the driver loads: cubin, fatbin, PTX */
 };
 
 struct tf_module {
 	char name[TF_NAME_BYTES];
 	enum tf_module_kind kind;
 	uint32_t compute_capability; /* 90 for sm_90; 0 for host */
-	uint32_t member;             /* TF_PROGRAM_NONE for host */
+	uint32_t member;             /* TF_PROGRAM_NONE for the host's built-in functions */
 	uint8_t digest[TF_DIGEST_BYTES];
 };
 
@@ -129,11 +133,21 @@ struct tf_kernel_word {
 	char name[TF_NAME_BYTES];
 };
 
+/* A parameter of a foreign kernel, as the device that loaded it told. */
+struct tf_kernel_param {
+	uint32_t arg_off, bytes;
+};
+
 struct tf_kernel {
 	char name[TF_NAME_BYTES];
 	uint32_t module;
 	uint32_t args_bytes;
 	uint32_t words_first, words_count; /* in program.kernel_words */
+	/*
+	 * In program.kernel_params. Parameters make a kernel foreign: one that a user brought. Its
+	 * addresses lie in declared buffers of the rank's own segment, never in protocol memory.
+	 */
+	uint32_t params_first, params_count;
 };
 
 /*
@@ -211,6 +225,18 @@ struct tf_layout {
 	uint64_t private_off, private_bytes; /* constants, work */
 };
 
+/*
+ * What the outputs of a step must be where a foreign kernel has its hand in them: SHA-256 of the
+ * output bytes of one rank after a step of `capacity` rows from the operands of `seed`
+ * (runtime/session/step_state.h says which bytes).
+ */
+struct tf_proof {
+	uint32_t capacity;
+	uint64_t seed; /* at most INT64_MAX */
+	uint32_t rank;
+	uint8_t digest[TF_DIGEST_BYTES];
+};
+
 /* Ordered by key. Everything a machine must match is here and nothing that names one machine. */
 struct tf_identity {
 	char key[TF_IDENTITY_KEY_BYTES];
@@ -248,6 +274,14 @@ struct tf_program {
 	uint32_t graph_count;
 	struct tf_member *members; /* all but the catalog itself, sorted by name */
 	uint32_t member_count;
+
+	/* Programs with foreign kernels only. */
+	struct tf_kernel_param *kernel_params;
+	uint32_t kernel_param_count;
+	uint32_t *touched; /* buffers that foreign kernels may write, rising */
+	uint32_t touched_count;
+	struct tf_proof *proofs; /* ordered by (capacity, seed, rank), every rank of each */
+	uint32_t proof_count;
 };
 
 /* Frees every array and string inside; takes a zeroed or half-filled program. */
@@ -264,6 +298,11 @@ const char *tf_program_identity(const struct tf_program *program, const char *ke
  * TF_CANDIDATE_NAME_BYTES.
  */
 char *tf_candidate_name(const struct tf_candidate *candidate, char *out);
+/* Whether a foreign kernel may write the buffer. */
+int tf_program_is_touched(const struct tf_program *program, uint32_t buffer);
+/* Whether the program has what only schema 1.1 holds: foreign kernels, or what comes with them. */
+int tf_program_has_foreign(const struct tf_program *program);
+
 int tf_candidate_equal(const struct tf_candidate *a, const struct tf_candidate *b);
 
 /* Elements and bytes of one rank's input, and of one rank's output. */

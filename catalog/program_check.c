@@ -123,7 +123,8 @@ static enum tf_status check_all(struct tf_check *check, struct tf_error *err)
 	TF_TRY(tf_check_constants(check, err));
 	TF_TRY(tf_check_kernels(check, err));
 	TF_TRY(tf_check_launches(check, err));
-	return tf_check_graphs(check, err);
+	TF_TRY(tf_check_graphs(check, err));
+	return tf_check_foreign(check, err);
 }
 
 enum tf_status tf_program_check(const struct tf_program *program, struct tf_error *err)

@@ -47,6 +47,8 @@ TF_WARN_UNUSED enum tf_status tf_check_samples(const struct tf_check *check, str
 TF_WARN_UNUSED enum tf_status tf_check_kernels(const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_launches(const struct tf_check *check, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_check_graphs(const struct tf_check *check, struct tf_error *err);
+/* Parameters and addresses of foreign kernels, touched buffers, proofs. */
+TF_WARN_UNUSED enum tf_status tf_check_foreign(const struct tf_check *check, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,18 @@
 #include "catalog/program_limits.h"
 #include "catalog/program_names.h"
 
+static enum tf_status check_module_member(
+	const struct tf_program *program, const struct tf_module *module, struct tf_error *err)
+{
+	if (module->member >= program->member_count)
+		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32,
+			module->member, program->member_count);
+	if (memcmp(module->digest, program->members[module->member].digest, TF_DIGEST_BYTES))
+		return TF_FAIL(err, TF_E_INVALID, "digest differs from that of member '%s'",
+			program->members[module->member].name);
+	return TF_OK;
+}
+
 static enum tf_status check_module(
 	const struct tf_program *program, const struct tf_module *module, struct tf_error *err)
 {
@@ -23,20 +35,15 @@ static enum tf_status check_module(
 	if (!tf_module_kind_name(module->kind))
 		return TF_FAIL(err, TF_E_INVALID, "kind %d is unknown", (int)module->kind);
 	if (module->kind == TF_MODULE_HOST) {
-		if (module->compute_capability || module->member != TF_PROGRAM_NONE)
-			return TF_FAIL(err, TF_E_INVALID, "a host module has a compute capability or a member");
-		return TF_OK;
+		if (module->compute_capability)
+			return TF_FAIL(err, TF_E_INVALID, "a host module has a compute capability");
+		return module->member == TF_PROGRAM_NONE ? TF_OK
+												 : check_module_member(program, module, err);
 	}
 	if (module->compute_capability == 0 || module->compute_capability > 999)
 		return TF_FAIL(err, TF_E_INVALID, "compute_capability is %" PRIu32 ", not 1..999",
 			module->compute_capability);
-	if (module->member >= program->member_count)
-		return TF_FAIL(err, TF_E_INVALID, "member is %" PRIu32 ", there are %" PRIu32,
-			module->member, program->member_count);
-	if (memcmp(module->digest, program->members[module->member].digest, TF_DIGEST_BYTES))
-		return TF_FAIL(err, TF_E_INVALID, "digest differs from that of member '%s'",
-			program->members[module->member].name);
-	return TF_OK;
+	return check_module_member(program, module, err);
 }
 
 static int compare_module(const void *a, const void *b, void *program)

@@ -38,14 +38,18 @@ extern "C" {
 #define TF_MEMBERS_MAX   16384                     /* what the container holds */
 #define TF_MEMBER_MAX    ((UINT64_C(1) << 36) - 1) /* bytes, by the container */
 
-#define TF_MODULES_MAX      256                 /* one a source and compute capability */
-#define TF_KERNELS_MAX      65536               /* foreign modules hold thousands */
-#define TF_KERNEL_ARGS_MAX  32764               /* bytes of kernel parameters, by the hardware */
-#define TF_KERNEL_WORDS_MAX (1u << 20)          /* of all kernels */
-#define TF_LAUNCHES_MAX     (1u << 22)          /* at most one a node */
-#define TF_LAUNCH_WORDS_MAX (1u << 26)          /* 16 a launch */
-#define TF_ARGS_MAX         (UINT64_C(1) << 30) /* bytes of all launches */
-#define TF_SHARED_MAX       (1u << 20)          /* bytes a CTA; devices have less than 256 KiB */
+#define TF_MODULES_MAX       256        /* one a source and compute capability */
+#define TF_KERNELS_MAX       65536      /* foreign modules hold thousands */
+#define TF_KERNEL_ARGS_MAX   32764      /* bytes of kernel parameters, by the hardware */
+#define TF_KERNEL_WORDS_MAX  (1u << 20) /* of all kernels */
+#define TF_PARAMS_A_KERNEL   64         /* foreign kernels; argument lists are shorter */
+#define TF_KERNEL_PARAMS_MAX (1u << 20) /* of all kernels */
+#define TF_PROOF_SEEDS_MAX   16         /* a capacity; a handful is written */
+#define TF_PROOFS_MAX        (256u * TF_PROOF_SEEDS_MAX * 8) /* capacities, seeds, ranks */
+#define TF_LAUNCHES_MAX      (1u << 22)                      /* at most one a node */
+#define TF_LAUNCH_WORDS_MAX  (1u << 26)                      /* 16 a launch */
+#define TF_ARGS_MAX          (UINT64_C(1) << 30)             /* bytes of all launches */
+#define TF_SHARED_MAX        (1u << 20) /* bytes a CTA; devices have less than 256 KiB */
 
 #define TF_GRAPHS_MAX 257        /* 256 capacities and the startup graph */
 #define TF_NODES_MAX  (1u << 22) /* of all graphs; tuning 81 groups takes about 61,000 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of schema.sql, embedded at build time. Only the writer has it. */
+/* The texts of schema.sql and schema_foreign.sql, embedded at build time. Only the writer has it. */
 #ifndef TF_CATALOG_SCHEMA_H
 #define TF_CATALOG_SCHEMA_H
 
@@ -8,6 +8,7 @@ extern "C" {
 #endif
 
 extern const char tf_catalog_schema[];
+extern const char tf_catalog_schema_foreign[];
 
 #ifdef __cplusplus
 }

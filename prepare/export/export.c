@@ -20,6 +20,7 @@
 #include "prepare/export/job_watch.h"
 #include "prepare/export/package_check.h"
 #include "prepare/export/topology_choice.h"
+#include "prepare/tune/plan_foreign.h"
 #include "runtime/device/builtin_module.h"
 
 #define WORKLOAD_DEFAULT "decode-window"
@@ -98,6 +99,8 @@ static enum tf_status load_inputs(const struct tf_export_options *options, struc
 	if (options->capacities)
 		TF_TRY(tf_workload_restrict(&inputs->workload, options->capacities, err));
 	TF_TRY(choose_machine(options, inputs, result, err));
+	if (inputs->workload.foreign)
+		TF_TRY(tf_foreign_load(inputs->workload.foreign, result->device, err));
 	if (options->ladder)
 		TF_TRY(tf_ladder_load_file(options->ladder, &inputs->ladder, err));
 	else
@@ -185,35 +188,48 @@ static enum tf_status choose_path(const struct tf_export_options *options,
 	return TF_OK;
 }
 
-/* The images of the program's modules, as this build has them. */
-static enum tf_status add_modules(
+/* The image of the build's own kernels. */
+static enum tf_status add_builtin(const struct tf_export_result *result, uint32_t member,
+	struct tf_package_writer *writer, struct tf_error *err)
+{
+	const struct tf_module *module = &result->program.modules[0];
+	struct tf_device_properties properties = {.compute_capability = module->compute_capability};
+	struct tf_builtin_module builtin;
+
+	memcpy(properties.kind, result->device, sizeof(properties.kind));
+	TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
+	return tf_package_writer_add(
+		writer, result->program.members[member].name, builtin.bytes, builtin.size, err);
+}
+
+/* Images and constants, in the order of their names: the workload's by digest, else this build's. */
+static enum tf_status add_members(const struct inputs *inputs,
 	const struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
 {
 	const struct tf_program *program = &result->program;
 
-	for (uint32_t i = 0; i < program->module_count; i++) {
-		const struct tf_module *module = &program->modules[i];
-		struct tf_device_properties properties = {.compute_capability = module->compute_capability};
-		struct tf_builtin_module builtin;
+	for (uint32_t i = 0; i < program->member_count; i++) {
+		const struct tf_member *member = &program->members[i];
+		const struct tf_bytes *bytes =
+			tf_plan_foreign_member(inputs->workload.foreign, member->digest);
 
-		if (module->member == TF_PROGRAM_NONE)
-			continue;
-		memcpy(properties.kind, result->device, sizeof(properties.kind));
-		TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
-		TF_TRY(tf_package_writer_add(
-			writer, program->members[module->member].name, builtin.bytes, builtin.size, err));
+		if (bytes)
+			TF_TRY(tf_package_writer_add(writer, member->name, bytes->data, bytes->size, err));
+		else
+			TF_TRY(add_builtin(result, i, writer, err));
 	}
 	return TF_OK;
 }
 
 static enum tf_status write_and_check(const struct tf_export_options *options,
-	struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
+	const struct inputs *inputs, struct tf_export_result *result, struct tf_package_writer *writer,
+	struct tf_error *err)
 {
 	int64_t begin = tf_now_ns();
 
 	TF_TRY(tf_package_writer_add(
 		writer, "catalog.sqlite", result->catalog.data, result->catalog.size, err));
-	TF_TRY(add_modules(result, writer, err));
+	TF_TRY(add_members(inputs, result, writer, err));
 	TF_TRY(tf_package_writer_seal(writer, err));
 	result->write_ns = tf_now_ns() - begin;
 	begin = tf_now_ns();
@@ -236,7 +252,7 @@ static enum tf_status export_inputs(const struct tf_export_options *options,
 	TF_TRY(tf_package_writer_try(result->path, err));
 	TF_TRY(run_ranks(options, inputs, result, err));
 	TF_TRY(tf_package_writer_create(result->path, &writer, err));
-	status = write_and_check(options, result, writer, err);
+	status = write_and_check(options, inputs, result, writer, err);
 	tf_package_writer_destroy(writer);
 	return status;
 }

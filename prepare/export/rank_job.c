@@ -13,8 +13,11 @@
 
 #include "base/deadline.h"
 #include "catalog/catalog_write.h"
+#include "prepare/capture/foreign_capture.h"
 #include "prepare/links/links_attach.h"
 #include "prepare/tune/plan.h"
+#include "prepare/tune/plan_foreign.h"
+#include "prepare/tune/prove.h"
 #include "runtime/collective/collective.h"
 #include "runtime/link/channel.h"
 #include "runtime/session/peer_access.h"
@@ -93,6 +96,10 @@ static enum tf_status make_plan(struct job *job, struct tf_error *err)
 	TF_TRY(status);
 	if (job->asked->links)
 		TF_TRY(tf_links_describe(job->asked->links, &job->program, err));
+	job->rank.foreign = job->asked->workload->foreign;
+	if (job->rank.foreign)
+		TF_TRY(tf_plan_foreign(
+			job->rank.foreign, job->rank.ops, job->rank.device, &job->program, err));
 	for (; row && row[0]; row += 2)
 		TF_TRY(tf_program_set_identity(&job->program, row[0], row[1], err));
 	job->done.segment_bytes = job->program.layout.segment_bytes;
@@ -150,9 +157,11 @@ static enum tf_status capture_steps(struct job *job, struct tf_error *err)
 	struct tf_error local = {0};
 	int64_t begin = tf_now_ns();
 
+	TF_TRY(tf_foreign_capture(&job->rank, err));
 	(void)!tf_capture_step_graphs(&job->rank, &local);
 	job->done.steps_capture_ns = tf_now_ns() - begin;
-	return tf_link_agree_ok(job->link, &local, tf_deadline_after(job->asked->timeout_ns), err);
+	TF_TRY(tf_link_agree_ok(job->link, &local, tf_deadline_after(job->asked->timeout_ns), err));
+	return tf_prove_steps(&job->rank, err);
 }
 
 static enum tf_status write_all(int fd, const uint8_t *data, size_t size, struct tf_error *err)

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/deadline.h"
 #include "prepare/tune/plan.h"
+#include "prepare/tune/plan_foreign.h"
 #include "runtime/collective/collective.h"
 #include "runtime/collective/copy_engine.h"
 #include "runtime/collective/startup.h"
@@ -25,14 +27,22 @@ static enum tf_status load_kernels(struct tf_bench_rank *rank, struct tf_error *
 {
 	struct tf_device_properties properties;
 	struct tf_builtin_module builtin;
-	struct tf_module_image image;
+	struct tf_module_image *images;
+	enum tf_status status;
 
 	rank->ops->properties(rank->device, &properties);
 	TF_TRY(rank->ops->stream_create(rank->device, &rank->stream, err));
 	TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
-	image = (struct tf_module_image){builtin.bytes, builtin.size};
-	TF_TRY(tf_rebuild_modules_load(
-		rank->program, rank->ops, rank->device, &image, &rank->modules, err));
+	images = tf_calloc(rank->program->module_count, sizeof(images[0]));
+	if (!images)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the modules");
+	images[0] = (struct tf_module_image){builtin.bytes, builtin.size};
+	for (uint32_t i = 1; i < rank->program->module_count; i++)
+		images[i] = tf_plan_foreign_image(rank->foreign, rank->program->modules[i].digest);
+	status = tf_rebuild_modules_load(
+		rank->program, rank->ops, rank->device, images, &rank->modules, err);
+	tf_free(images);
+	TF_TRY(status);
 	rank->target = (struct tf_rebuild_target){
 		.ops = rank->ops,
 		.device = rank->device,

@@ -7,6 +7,7 @@
 #define TF_PREPARE_TUNE_BENCH_RANK_H
 
 #include "catalog/program.h"
+#include "prepare/workload/foreign.h"
 #include "runtime/collective/control.h"
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
@@ -25,6 +26,8 @@ struct tf_bench_rank {
 	struct tf_link *link; /* borrowed */
 	int64_t timeout_ns;
 	struct tf_program *program; /* borrowed, planned */
+	/* of the workload, loaded (tf_foreign_load) and planned (tf_plan_foreign); borrowed; or NULL */
+	const struct tf_foreign *foreign;
 	const struct tf_device_ops *ops;
 	struct tf_device *device;
 	struct tf_stream *stream;

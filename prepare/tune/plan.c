@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1. Candidates stand in ladder order within their group, so a slot's number says its rung.
- * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic.
+ * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic. Behind
+ *    them stand the user's own, and last the evictor.
  * 3. Exported parts come first in a segment: control, protocol, exchange; then what is the rank's
  *    own. Without peer access ranks share what lies before the exchange buffers (peer_access.h), so
  *    the startup storage comes before them.
@@ -107,8 +108,21 @@ static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
 	return TF_OK;
 }
 
-static void describe_buffer(const struct tf_program *program, struct tf_buffer *buffer,
-	uint32_t index, uint32_t pair, enum tf_buffer_role role, uint64_t *at)
+static void name_buffer(const struct tf_foreign *foreign, const struct tf_group *group,
+	int is_input, uint32_t pair, char out[TF_NAME_BYTES])
+{
+	const struct tf_foreign_operand *operand = tf_foreign_operand_of(foreign, group->name);
+	const char *name = !operand ? "" : is_input ? operand->input : operand->output;
+
+	if (name[0])
+		tf_plan_operand_name(name, group->capacity, out);
+	else
+		snprintf(out, TF_NAME_BYTES, "%.40s.c%u.%s.%u", group->name, group->capacity,
+			is_input ? "in" : "out", pair);
+}
+
+static void describe_buffer(const struct tf_foreign *foreign, const struct tf_program *program,
+	struct tf_buffer *buffer, uint32_t index, uint32_t pair, enum tf_buffer_role role, uint64_t *at)
 {
 	const struct tf_group *group = &program->groups[index];
 	int is_input = role == TF_BUFFER_INPUT;
@@ -124,8 +138,7 @@ static void describe_buffer(const struct tf_program *program, struct tf_buffer *
 		.group = index,
 		.pair = pair,
 	};
-	snprintf(buffer->name, sizeof(buffer->name), "%.40s.c%u.%s.%u", group->name, group->capacity,
-		is_input ? "in" : "out", pair);
+	name_buffer(foreign, group, is_input, pair, buffer->name);
 	if (is_input || group->op == TF_OP_ALL_REDUCE) {
 		buffer->dims_count = 2;
 		buffer->dims[0] = rows;
@@ -148,12 +161,41 @@ static void place_startup(struct tf_layout *layout, uint64_t *at)
 	*at = layout->startup_off + layout->startup_bytes;
 }
 
-static enum tf_status plan_buffers(
-	struct tf_program *program, const struct tf_device_properties *properties, struct tf_error *err)
+/*
+ * Buffers of the user's own: one each, for the largest capacity, in the part that peers do not see,
+ * behind the evictor.
+ */
+static void plan_own_buffers(const struct tf_workload *workload, struct tf_program *program)
+{
+	const struct tf_foreign *foreign = workload->foreign;
+	uint32_t rows = workload->capacities[workload->capacity_count - 1];
+	uint64_t at = program->layout.private_off + EVICT_BYTES;
+
+	for (uint32_t i = 0; foreign && i < foreign->buffer_count; i++) {
+		const struct tf_foreign_buffer *from = &foreign->buffers[i];
+		struct tf_buffer *to = &program->buffers[program->buffer_count++];
+
+		*to = (struct tf_buffer){
+			.role = from->role,
+			.dtype = from->dtype,
+			.dims_count = from->per_row ? 2 : 1,
+			.dims = {from->per_row ? rows : from->elements, from->per_row ? from->elements : 0},
+			.segment_off = at,
+			.bytes = from->elements * (from->per_row ? rows : 1) * tf_dtype_bytes(from->dtype),
+			.group = TF_PROGRAM_NONE,
+		};
+		memcpy(to->name, from->name, sizeof(to->name));
+		at = tf_align_up(at + to->bytes, BUFFER_ALIGN_BYTES);
+	}
+	program->layout.private_bytes = at - program->layout.private_off;
+}
+
+static enum tf_status plan_buffers(const struct tf_workload *workload, struct tf_program *program,
+	const struct tf_device_properties *properties, struct tf_error *err)
 {
 	uint64_t at = tf_protocol_place(&program->layout, program->world);
 	int parted = !tf_peer_access_is_offered(properties);
-	uint32_t count = 1;
+	uint32_t count = 1 + (workload->foreign ? workload->foreign->buffer_count : 0);
 
 	for (uint32_t g = 0; g < program->group_count; g++)
 		count += 2 * program->groups[g].buffer_pairs;
@@ -171,8 +213,8 @@ static enum tf_status plan_buffers(
 		for (uint32_t pair = 0; pair < program->groups[g].buffer_pairs; pair++) {
 			struct tf_buffer *two = &program->buffers[program->buffer_count];
 
-			describe_buffer(program, &two[0], g, pair, TF_BUFFER_INPUT, &at);
-			describe_buffer(program, &two[1], g, pair, TF_BUFFER_OUTPUT, &at);
+			describe_buffer(workload->foreign, program, &two[0], g, pair, TF_BUFFER_INPUT, &at);
+			describe_buffer(workload->foreign, program, &two[1], g, pair, TF_BUFFER_OUTPUT, &at);
 			program->buffer_count += 2;
 		}
 	}
@@ -180,7 +222,7 @@ static enum tf_status plan_buffers(
 	if (!parted)
 		place_startup(&program->layout, &at);
 	program->layout.private_off = tf_align_up(at, 4096);
-	program->layout.private_bytes = EVICT_BYTES;
+	plan_own_buffers(workload, program);
 	program->buffers[program->buffer_count++] = (struct tf_buffer){
 		.name = "startup.evict",
 		.role = TF_BUFFER_WORK,
@@ -301,7 +343,7 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	TF_TRY(plan_groups(workload, world, program, err));
 	for (uint32_t g = 0; g < program->group_count; g++)
 		TF_TRY(add_candidates(program, g, ladder, properties, err));
-	TF_TRY(plan_buffers(program, properties, err));
+	TF_TRY(plan_buffers(workload, program, properties, err));
 	TF_TRY(plan_module(program, properties, err));
 	TF_TRY(plan_kernels(program, err));
 	plan_segment(&program->layout, properties->granularity_bytes);
@@ -321,6 +363,23 @@ uint32_t tf_plan_buffer(
 	for (uint32_t g = 0; g < group; g++)
 		first += 2 * program->groups[g].buffer_pairs;
 	return first + 2 * pair + (role == TF_BUFFER_OUTPUT);
+}
+
+void tf_plan_operand_name(const char *name, uint32_t capacity, char out[TF_NAME_BYTES])
+{
+	snprintf(out, TF_NAME_BYTES, "%.50s.c%u", name, capacity);
+}
+
+uint32_t tf_plan_named_buffer(const struct tf_program *program, const char *name, uint32_t capacity)
+{
+	char operand[TF_NAME_BYTES];
+
+	tf_plan_operand_name(name, capacity, operand);
+	for (uint32_t i = 0; i < program->buffer_count; i++) {
+		if (!strcmp(program->buffers[i].name, name) || !strcmp(program->buffers[i].name, operand))
+			return i;
+	}
+	return TF_PROGRAM_NONE;
 }
 
 uint32_t tf_plan_kernel(const struct tf_program *program, const char *name)

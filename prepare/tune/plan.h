@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /*
- * Fills `program` ({0} before): everything but launches, graphs, samples, selectors and members.
+ * Fills `program` ({0} before): everything but launches, graphs, samples and selectors, and what tf_plan_foreign adds.
  * `properties` gives the granularity and what the links offer. TF_E_INVALID: a group without a
  * legal candidate (named). The caller finis `program` in any case.
  */
@@ -28,6 +28,16 @@ TF_WARN_UNUSED enum tf_status tf_plan(const struct tf_workload *workload,
 /* The buffer of (group, pair) with `role`; the plan laid them out so that this is arithmetic. */
 uint32_t tf_plan_buffer(
 	const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role);
+
+/* The name that a collective's named operand has in the program: "NAME.cCAPACITY". */
+void tf_plan_operand_name(const char *name, uint32_t capacity, char out[TF_NAME_BYTES]);
+
+/*
+ * The buffer that a workload calls `name`: one of the user's own, or a named operand at a capacity;
+ * TF_PROGRAM_NONE if absent.
+ */
+uint32_t tf_plan_named_buffer(
+	const struct tf_program *program, const char *name, uint32_t capacity);
 
 /* Index of a kernel by name, TF_PROGRAM_NONE if absent. */
 uint32_t tf_plan_kernel(const struct tf_program *program, const char *name);

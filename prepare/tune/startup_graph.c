@@ -10,6 +10,7 @@
  */
 #include "base/alloc.h"
 #include "prepare/capture/capture.h"
+#include "prepare/capture/foreign_launch.h"
 #include "prepare/tune/plan.h"
 #include "prepare/tune/sample_order.h"
 #include "prepare/tune/tune.h"
@@ -94,8 +95,11 @@ static enum tf_status record_step(
 	struct tf_bench_rank *rank, uint32_t capacity, struct tf_error *err)
 {
 	const struct tf_program *program = rank->program;
+	struct tf_window_view window = tf_rank_window_view(&rank->window);
 	int more = 1;
 
+	if (rank->foreign)
+		return tf_foreign_record(rank, &window, capacity, err);
 	for (uint32_t turn = 0; more; turn++) {
 		more = 0;
 		for (uint32_t g = 0; g < program->group_count; g++) {

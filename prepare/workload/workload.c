@@ -121,5 +121,6 @@ void tf_workload_fini(struct tf_workload *workload)
 		return;
 	tf_free(workload->summary);
 	tf_free(workload->groups);
+	tf_foreign_destroy(workload->foreign);
 	memset(workload, 0, sizeof(*workload));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A workload: what a step of the engine asks of the collectives. A kind of workload is an ops
- * struct; today `groups` (collectives only). Read from YAML, built in or from a file.
+ * struct; today `groups` (collectives only, and kernels of the user's own between
+ * them). Read from YAML, built in or from a file.
  */
 #ifndef TF_PREPARE_WORKLOAD_WORKLOAD_H
 #define TF_PREPARE_WORKLOAD_WORKLOAD_H
@@ -9,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "catalog/program.h"
+#include "prepare/workload/foreign.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +27,7 @@ struct tf_workload {
 	uint32_t capacity_count;
 	struct tf_group *groups; /* one per (collective, capacity), ordered by (capacity, file order) */
 	uint32_t group_count;
+	struct tf_foreign *foreign; /* a step of its own, with kernels; NULL: groups take turns */
 };
 
 /*
@@ -40,6 +43,7 @@ struct tf_workload {
  *       times: 86             # calls a step, default 1
  *       buffer_pairs: 86      # distinct operands, default min(times, 4)
  *       capacities: [1, 2]    # optional subset of the workload's
+ * and, together with a `step`, what docs/WORKLOADS.md describes.
  * TF_E_INVALID names source, line, field, what was found and what is allowed.
  */
 TF_WARN_UNUSED enum tf_status tf_workload_parse(const char *text, size_t size, const char *source,

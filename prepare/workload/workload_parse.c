@@ -12,6 +12,7 @@
 #include "ladders/ladder.h"
 #include "ladders/yaml_load.h"
 #include "ladders/yaml_value.h"
+#include "prepare/workload/foreign_raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ struct raw_group {
 	char *row_elements, *times, *buffer_pairs;
 	char **capacities;
 	uint32_t capacity_count;
+	char *input, *output;
 };
 
 struct raw_workload {
@@ -40,6 +42,7 @@ struct raw_workload {
 	uint32_t capacity_count;
 	struct raw_group *groups;
 	uint32_t group_count;
+	struct tf_raw_foreign foreign;
 };
 
 /* A collective, checked, before it becomes groups. */
@@ -62,6 +65,33 @@ static const struct tf_yaml_hint hints[] = {
 	{"row_elements", "a number from 1 to 16777216"},
 	{"times", "a number from 1 to 65536"},
 	{"buffer_pairs", "a number from 1 to times"},
+	{"input", "1 to 63 of A-Z a-z 0-9 . _ -"},
+	{"output", "1 to 63 of A-Z a-z 0-9 . _ -"},
+	{"buffer", "the name of a buffer or operand"},
+	{"module", "the name of a module"},
+	{"function", "1 to 63 of A-Z a-z 0-9 . _ -"},
+	{"buffers", "a list of 1 to 256 buffers"},
+	{"modules", "a list of 1 to 64 modules"},
+	{"images", "a list of 1 to 16 images"},
+	{"device", "host, sm_NN, or cuda for any GPU"},
+	{"kernels", "a list of 1 to 256 kernels"},
+	{"arguments", "a list of 1 to 32 arguments"},
+	{"elements", "a number from 1 to 2147483648"},
+	{"grid", "a list of 1 to 3 sizes"},
+	{"grid[]", "N, rows or N*rows, and /M behind it if one likes"},
+	{"block", "a list of 1 to 3 sizes"},
+	{"block[]", "N, rows or N*rows, and /M behind it if one likes"},
+	{"shared_bytes", "N, rows or N*rows, and /M behind it if one likes"},
+	{"programmatic", "true or false"},
+	{"offset", "a number of bytes"},
+	{"access", "read or write"},
+	{"u32", "a number from 0 to 4294967295"},
+	{"i32", "a number from -2147483648 to 2147483647"},
+	{"u64", "a number from 0 to 18446744073709551615"},
+	{"f32", "a number"},
+	{"rows", "u32"},
+	{"step", "a list of 1 to 1024 names of groups and kernels"},
+	{"repeat", "a number from 1 to 4096"},
 	{NULL, NULL},
 };
 
@@ -74,6 +104,10 @@ static const cyaml_schema_value_t number_schema = {
 	CYAML_FIELD_SEQUENCE_COUNT("capacities", CYAML_FLAG_POINTER | (flag), structure, capacities,   \
 		capacity_count, &number_schema, 1, TF_WORKLOAD_CAPACITIES_MAX)
 
+#define FOREIGN(key, member, count, schema, max)                                                   \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct raw_workload, \
+		foreign.member, foreign.count, &schema, 1, max)
+
 static const cyaml_schema_field_t group_fields[] = {
 	TEXT("name", struct raw_group, name, 0, 400),
 	CYAML_FIELD_ENUM("op", CYAML_FLAG_STRICT, struct raw_group, op, ops, COUNT(ops)),
@@ -82,6 +116,8 @@ static const cyaml_schema_field_t group_fields[] = {
 	TEXT("times", struct raw_group, times, CYAML_FLAG_OPTIONAL, 32),
 	TEXT("buffer_pairs", struct raw_group, buffer_pairs, CYAML_FLAG_OPTIONAL, 32),
 	CAPACITIES(struct raw_group, CYAML_FLAG_OPTIONAL),
+	TEXT("input", struct raw_group, input, CYAML_FLAG_OPTIONAL, 400),
+	TEXT("output", struct raw_group, output, CYAML_FLAG_OPTIONAL, 400),
 	CYAML_FIELD_END,
 };
 
@@ -94,6 +130,11 @@ static const cyaml_schema_field_t workload_fields[] = {
 	CAPACITIES(struct raw_workload, 0),
 	CYAML_FIELD_SEQUENCE_COUNT("groups", CYAML_FLAG_POINTER, struct raw_workload, groups,
 		group_count, &group_schema, 1, TF_WORKLOAD_GROUPS_MAX),
+	FOREIGN("buffers", buffers, buffer_count, tf_raw_buffer_schema, TF_FOREIGN_BUFFERS_MAX),
+	FOREIGN("modules", modules, module_count, tf_raw_module_schema, TF_FOREIGN_MODULES_MAX),
+	FOREIGN("kernels", kernels, kernel_count, tf_raw_kernel_schema, TF_FOREIGN_KERNELS_MAX),
+	FOREIGN("step", step, step_count, tf_raw_word_schema, TF_FOREIGN_CALLS_MAX),
+	TEXT("repeat", struct raw_workload, foreign.repeat, CYAML_FLAG_OPTIONAL, 32),
 	CYAML_FIELD_END,
 };
 
@@ -150,6 +191,9 @@ static enum tf_status read_subset(
 {
 	const struct tf_workload *all = r->workload;
 
+	if (raw->capacities && r->raw->foreign.step)
+		return tf_yaml_fail(r->yaml, r->err, path_of(r, "capacities"),
+			"a workload with a step calls every group at every capacity");
 	if (!raw->capacities) {
 		memcpy(to->capacities, all->capacities, sizeof(to->capacities));
 		to->capacity_count = all->capacity_count;
@@ -172,10 +216,20 @@ static enum tf_status read_times(
 	uint64_t times = 1;
 	uint64_t pairs;
 
+	if (r->raw->foreign.step && raw->times)
+		return tf_yaml_fail(
+			r->yaml, r->err, path_of(r, "times"), "a workload with a step counts the calls in it");
+	if (r->raw->foreign.step)
+		times = group->times;
 	if (raw->times)
 		TF_TRY(tf_yaml_number(
 			r->yaml, path_of(r, "times"), raw->times, 1, TF_TIMES_MAX, &times, r->err));
 	pairs = times < DEFAULT_PAIRS ? times : DEFAULT_PAIRS;
+	if (raw->input || raw->output)
+		pairs = 1;
+	if (raw->buffer_pairs && (raw->input || raw->output))
+		return tf_yaml_fail(
+			r->yaml, r->err, path_of(r, "buffer_pairs"), "operands with a name are one pair");
 	if (raw->buffer_pairs)
 		TF_TRY(tf_yaml_number(
 			r->yaml, path_of(r, "buffer_pairs"), raw->buffer_pairs, 1, times, &pairs, r->err));
@@ -267,6 +321,35 @@ static enum tf_status expand(struct reading *r)
 	return TF_OK;
 }
 
+/* The step, its kernels and the names of operands; sets the calls of each collective. */
+static enum tf_status read_foreign(struct reading *r)
+{
+	const struct raw_workload *raw = r->raw;
+	struct tf_raw_call *calls;
+	enum tf_status status;
+	int has_operands = 0;
+
+	for (uint32_t i = 0; i < raw->group_count; i++)
+		has_operands |= raw->groups[i].input || raw->groups[i].output;
+	if (!raw->foreign.step) {
+		if (raw->foreign.kernels || raw->foreign.buffers || raw->foreign.modules ||
+			raw->foreign.repeat || has_operands)
+			return tf_yaml_fail(r->yaml, r->err, "",
+				"buffers, modules, kernels, repeat and names of operands need a step");
+		return TF_OK;
+	}
+	calls = tf_calloc(raw->group_count, sizeof(calls[0]));
+	if (!calls)
+		return TF_FAIL(r->err, TF_E_NO_MEMORY, "no memory for %u groups", raw->group_count);
+	for (uint32_t i = 0; i < raw->group_count; i++)
+		calls[i] = (struct tf_raw_call){raw->groups[i].name, raw->groups[i].input,
+			raw->groups[i].output, &r->collectives[i].group.times};
+	status = tf_foreign_parse(
+		r->yaml, &raw->foreign, calls, raw->group_count, &r->workload->foreign, r->err);
+	tf_free(calls);
+	return status;
+}
+
 static enum tf_status read_workload(struct reading *r, struct raw_workload *raw)
 {
 	struct tf_workload *workload = r->workload;
@@ -282,6 +365,7 @@ static enum tf_status read_workload(struct reading *r, struct raw_workload *raw)
 	if (!r->collectives)
 		return TF_FAIL(
 			r->err, TF_E_NO_MEMORY, "no memory for %u groups", (unsigned)raw->group_count);
+	TF_TRY(read_foreign(r));
 	for (r->index = 0; r->index < raw->group_count; r->index++)
 		TF_TRY(read_collective(r));
 	return expand(r);

@@ -115,6 +115,11 @@ struct tf_exec_node {
 	uint32_t value; /* SET: 0..255 */
 };
 
+/* One argument of a kernel in its argument bytes. */
+struct tf_exec_param {
+	uint32_t off, bytes;
+};
+
 /*
  * Type 1 is programmatic, between kernels only. CUDA knows the ports 1 (the trigger; also meant
  * by 0) and 2 (all CTAs have begun) of such an edge; the host ignores ports.
@@ -207,8 +212,8 @@ struct tf_device_ops {
 		struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err);
 
 	/*
-	 * A module by kind and bytes; the host has one built-in module and ignores `image`. CUDA: a
-	 * cubin, a fatbin, or PTX with its ending zero; NULL means the kernels of this build
+	 * A module by kind and bytes. Host: NULL means the built-in module, else a shared object as
+	 * tfrun/host_kernel.h describes it (TF_E_INVALID: the loader refuses it). CUDA: a cubin, a fatbin, or PTX with its ending zero; NULL means the kernels of this build
 	 * (TF_E_NOT_FOUND: none for this device). `digest` is checked: TF_E_MISFIT. Kernel handles
 	 * live until module_unload, which takes NULL.
 	 */
@@ -218,6 +223,13 @@ struct tf_device_ops {
 	/* TF_E_NOT_FOUND: no such kernel; TF_E_MISFIT: its argument struct has another size. */
 	enum tf_status (*kernel_find)(struct tf_module_handle *module, const char *name,
 		uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err);
+
+	/*
+	 * Where the arguments of a kernel lie, in order; `out` holds `max` of them. Built-in kernels
+	 * have one, their struct. TF_E_NOT_FOUND: no such kernel; TF_E_LIMIT: more than `max`.
+	 */
+	enum tf_status (*kernel_params)(struct tf_module_handle *module, const char *name,
+		struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err);
 
 	/*
 	 * A FIFO of operations. Host: operations run on the thread that waits (stream_wait), in

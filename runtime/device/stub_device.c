@@ -114,6 +114,13 @@ static enum tf_status stub_kernel_find(struct tf_module_handle *module, const ch
 	return UNSUPPORTED(err, "kernel_find");
 }
 
+static enum tf_status stub_kernel_params(struct tf_module_handle *module, const char *name,
+	struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err)
+{
+	(void)module, (void)name, (void)out, (void)max, (void)out_count;
+	return UNSUPPORTED(err, "kernel_params");
+}
+
 static enum tf_status stub_stream_create(
 	struct tf_device *device, struct tf_stream **out, struct tf_error *err)
 {
@@ -210,6 +217,7 @@ const struct tf_device_ops tf_stub_device_ops = {
 	stub_module_load,
 	stub_module_unload,
 	stub_kernel_find,
+	stub_kernel_params,
 	stub_stream_create,
 	stub_stream_destroy,
 	stub_stream_launch,

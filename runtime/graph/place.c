@@ -149,3 +149,19 @@ enum tf_status tf_places_check(const struct tf_places *places, uint32_t peer, ui
 			return TF_OK;
 	return check_buffer(places, peer, wanted, err);
 }
+
+enum tf_status tf_places_find_own(const struct tf_places *places, uint32_t peer, uint64_t off,
+	uint32_t *out_buffer, struct tf_error *err)
+{
+	const struct tf_buffer *buffer = buffer_before(places, off);
+
+	if (peer)
+		return TF_FAIL(err, TF_E_INVALID,
+			"0x%" PRIx64 " of peer %" PRIu32 " is not in the rank's own segment", off, peer);
+	if (!buffer || off - buffer->segment_off >= buffer->bytes || buffer->role == TF_BUFFER_PROTOCOL)
+		return TF_FAIL(err, TF_E_INVALID,
+			"0x%" PRIx64 " of the segment lies in no declared buffer; the one before it is '%s'",
+			off, buffer ? buffer->name : "");
+	*out_buffer = (uint32_t)(buffer - places->program->buffers);
+	return TF_OK;
+}

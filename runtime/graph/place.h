@@ -28,6 +28,13 @@ void tf_places_fini(struct tf_places *places);
 TF_WARN_UNUSED enum tf_status tf_places_check(const struct tf_places *places, uint32_t peer,
 	uint64_t off, uint64_t bytes, struct tf_error *err);
 
+/*
+ * The declared buffer that holds a foreign kernel's address: TF_E_INVALID unless it lies in the
+ * rank's own segment (peer 0), in a buffer that is none of the protocol's.
+ */
+TF_WARN_UNUSED enum tf_status tf_places_find_own(const struct tf_places *places, uint32_t peer,
+	uint64_t off, uint32_t *out_buffer, struct tf_error *err);
+
 #ifdef __cplusplus
 }
 #endif

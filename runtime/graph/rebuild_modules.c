@@ -13,14 +13,15 @@ static enum tf_status check_module(const struct tf_module *module,
 {
 	int device_is_host = strcmp(properties->kind, "host") == 0;
 
-	if (module->kind == TF_MODULE_HOST && device_is_host)
+	if (module->kind == TF_MODULE_HOST && device_is_host && module->member == TF_PROGRAM_NONE)
 		return TF_OK;
-	if (module->kind == TF_MODULE_HOST)
+	if (module->kind == TF_MODULE_HOST && !device_is_host)
 		return TF_FAIL(
 			err, TF_E_MISFIT, "it is for the device 'host', this is '%s'", properties->kind);
-	if (module->kind != TF_MODULE_CUBIN)
+	if (module->kind != TF_MODULE_CUBIN && module->kind != TF_MODULE_HOST)
 		return TF_FAIL(err, TF_E_INVALID, "kind %d is unknown", (int)module->kind);
-	if (device_is_host || module->compute_capability != properties->compute_capability)
+	if (module->kind == TF_MODULE_CUBIN &&
+		(device_is_host || module->compute_capability != properties->compute_capability))
 		return TF_FAIL(err, TF_E_MISFIT,
 			"it is for the device 'cuda', compute capability %" PRIu32
 			", this is '%s', compute capability %" PRIu32,

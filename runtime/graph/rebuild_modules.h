@@ -26,8 +26,8 @@ struct tf_rebuild_modules {
 };
 
 /*
- * Loads every module and finds every kernel. `images` is (program->module_count), {0} for host
- * modules; NULL where all modules are the host's.
+ * Loads every module and finds every kernel. `images` is (program->module_count), {0} for the
+ * host's built-in module; NULL where there is no other.
  * TF_E_MISFIT: a module is for another kind of device or compute capability, or has another
  * digest than this build's or its image's; a kernel has another argument size.
  * TF_E_NOT_FOUND: a kernel is not in its module. TF_E_INVALID: a kernel's module index, or an

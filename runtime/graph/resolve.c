@@ -85,8 +85,20 @@ static enum tf_status check_launch(
 	return TF_OK;
 }
 
-static enum tf_status fill_word(const struct resolver *resolver, const struct tf_kernel_word *rule,
-	const struct tf_launch_word *word, uint8_t *args, struct tf_error *err)
+/* Our own kernels may point into protocol memory and at peers; those of users may not. */
+static enum tf_status check_place(const struct resolver *resolver, const struct tf_kernel *kernel,
+	const struct tf_launch_word *word, struct tf_error *err)
+{
+	uint32_t buffer;
+
+	if (kernel->params_count)
+		return tf_places_find_own(&resolver->places, word->peer, word->segment_off, &buffer, err);
+	return tf_places_check(&resolver->places, word->peer, word->segment_off, 1, err);
+}
+
+static enum tf_status fill_word(const struct resolver *resolver, const struct tf_kernel *kernel,
+	const struct tf_kernel_word *rule, const struct tf_launch_word *word, uint8_t *args,
+	struct tf_error *err)
 {
 	const struct tf_window_view *window = &resolver->target->window;
 	uint64_t address;
@@ -98,7 +110,7 @@ static enum tf_status fill_word(const struct resolver *resolver, const struct tf
 		memcpy(args + rule->arg_off, &window->rank, sizeof(window->rank));
 		return TF_OK;
 	}
-	TF_TRY(tf_places_check(&resolver->places, word->peer, word->segment_off, 1, err));
+	TF_TRY(check_place(resolver, kernel, word, err));
 	address = tf_window_address(window, word->peer, word->segment_off);
 	memcpy(args + rule->arg_off, &address, sizeof(address));
 	return TF_OK;
@@ -120,7 +132,7 @@ static enum tf_status resolve_word(const struct resolver *resolver, const struct
 	if (memcmp(args + rule->arg_off, zero, bytes) != 0)
 		return TF_FAIL(err, TF_E_INVALID, "its argument bytes in the program are not zero");
 	if (word)
-		return fill_word(resolver, rule, word, args, err);
+		return fill_word(resolver, kernel, rule, word, args, err);
 	if (!rule->nullable || rule->kind != TF_WORD_ADDRESS)
 		return TF_FAIL(err, TF_E_INVALID, "the launch gives it no value, and it must not be zero");
 	return TF_OK;

@@ -94,6 +94,32 @@ static enum tf_status read_catalog(struct tf_loaded_package *loaded,
 	return status;
 }
 
+static enum tf_status read_member(struct tf_loaded_package *loaded,
+	const struct tf_package *package, uint32_t index, struct tf_bytes *out, struct tf_error *err)
+{
+	const struct tf_member *member = &loaded->program.members[index];
+	size_t place;
+
+	TF_TRY(tf_package_find(package, member->name, &place, err));
+	TF_TRY(tf_package_read_member(package, place, out, err));
+	return tf_package_check_bytes(package, place, out->data, out->size, member->digest, err);
+}
+
+/* A member that fills several constants is read for each. */
+static enum tf_status read_constants(
+	struct tf_loaded_package *loaded, const struct tf_package *package, struct tf_error *err)
+{
+	const struct tf_program *program = &loaded->program;
+
+	loaded->constants = tf_calloc(program->constant_count, sizeof(loaded->constants[0]));
+	if (!loaded->constants)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u constants", program->constant_count);
+	for (uint32_t i = 0; i < program->constant_count; i++)
+		TF_TRY(
+			read_member(loaded, package, program->constants[i].member, &loaded->constants[i], err));
+	return TF_OK;
+}
+
 static enum tf_status read_images(
 	struct tf_loaded_package *loaded, const struct tf_package *package, struct tf_error *err)
 {
@@ -103,16 +129,9 @@ static enum tf_status read_images(
 	if (!loaded->images)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u modules", program->module_count);
 	for (uint32_t i = 0; i < program->module_count; i++) {
-		const struct tf_member *member;
-		size_t index;
-
-		if (program->modules[i].member == TF_PROGRAM_NONE)
-			continue;
-		member = &program->members[program->modules[i].member];
-		TF_TRY(tf_package_find(package, member->name, &index, err));
-		TF_TRY(tf_package_read_member(package, index, &loaded->images[i], err));
-		TF_TRY(tf_package_check_bytes(
-			package, index, loaded->images[i].data, loaded->images[i].size, member->digest, err));
+		if (program->modules[i].member != TF_PROGRAM_NONE)
+			TF_TRY(
+				read_member(loaded, package, program->modules[i].member, &loaded->images[i], err));
 	}
 	return TF_OK;
 }
@@ -135,6 +154,8 @@ enum tf_status tf_loaded_package_open(const char *path, unsigned parts, int stri
 		status = check_members(&loaded, package, strict, err);
 	if (status == TF_OK)
 		status = read_images(&loaded, package, err);
+	if (status == TF_OK)
+		status = read_constants(&loaded, package, err);
 	tf_package_close(package);
 	if (status != TF_OK) {
 		tf_error_prefix(err, "cannot load '%s'", path);
@@ -150,6 +171,9 @@ void tf_loaded_package_fini(struct tf_loaded_package *package)
 	for (uint32_t i = 0; package->images && i < package->program.module_count; i++)
 		tf_bytes_fini(&package->images[i]);
 	tf_free(package->images);
+	for (uint32_t i = 0; package->constants && i < package->program.constant_count; i++)
+		tf_bytes_fini(&package->constants[i]);
+	tf_free(package->constants);
 	tf_program_fini(&package->program);
 	memset(package, 0, sizeof(*package));
 }

@@ -18,8 +18,9 @@ struct tf_loaded_package {
 	uint64_t file_bytes;
 	struct tf_bytes
 		*images; /* (program.module_count): what carries each module; empty for the host's */
-	uint32_t idle_members; /* members that nothing of this load refers to */
-	char idle_text[256];   /* "'a', 'b'", cut */
+	struct tf_bytes *constants; /* (program.constant_count): what fills each */
+	uint32_t idle_members;      /* members that nothing of this load refers to */
+	char idle_text[256];        /* "'a', 'b'", cut */
 };
 
 /*

@@ -224,6 +224,22 @@ static enum tf_status load_modules(struct tf_session *session, struct tf_error *
 	return status;
 }
 
+static enum tf_status write_constants(struct tf_session *session, struct tf_error *err)
+{
+	const struct tf_loaded_package *package = &session->package;
+
+	for (uint32_t i = 0; i < package->program.constant_count; i++) {
+		const struct tf_constant *constant = &package->program.constants[i];
+
+		if (constant->rank >= 0 && (uint32_t)constant->rank != session->rank)
+			continue;
+		TF_TRY(
+			session->ops->write(session->device, tf_session_buffer_data(session, constant->buffer),
+				package->constants[i].data, package->constants[i].size, err));
+	}
+	return TF_OK;
+}
+
 static enum tf_status build_graphs(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
@@ -234,6 +250,7 @@ static enum tf_status build_graphs(
 		.window = tf_rank_window_view(&session->window),
 	};
 
+	TF_TRY(write_constants(session, err));
 	TF_TRY(load_modules(session, err));
 	target.kernels = session->modules.kernels;
 	session->execs = tf_calloc(program->graph_count, sizeof(session->execs[0]));

@@ -13,9 +13,7 @@
 
 #include "base/alloc.h"
 #include "runtime/collective/collective.h"
-
-#define POISON_BYTE 0xa5
-#define STREAM_STEP 64 /* elements between the starts of two buffers in a stream */
+#include "runtime/session/step_state.h"
 
 /* Whether a buffer is an operand of a group of this capacity. */
 static int belongs(const struct tf_session *session, const struct tf_buffer *buffer,
@@ -86,7 +84,7 @@ static uint64_t stream_elements(const struct tf_session *session, uint32_t capac
 		if (program->groups[i].capacity == capacity && count > largest)
 			largest = count;
 	}
-	return largest + (uint64_t)program->buffer_count * STREAM_STEP;
+	return largest + (uint64_t)program->buffer_count * TF_STEP_STREAM;
 }
 
 static enum tf_status grow(uint8_t **buffer, uint64_t bytes, struct tf_error *err)
@@ -137,6 +135,12 @@ static enum tf_status make_streams(
 	return TF_OK;
 }
 
+static struct tf_step_state state_of(struct tf_session *session)
+{
+	return (struct tf_step_state){session->ops, session->device, session->stream, &session->window,
+		&session->package.program};
+}
+
 enum tf_status tf_session_fill(
 	struct tf_session *session, uint64_t rows, uint64_t seed, struct tf_error *err)
 {
@@ -145,6 +149,7 @@ enum tf_status tf_session_fill(
 
 	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
 	session->expected_capacity = 0;
+	seed = tf_step_state_seed(&session->package.program, capacity, seed);
 	bytes = outputs_bytes(session, capacity);
 	if (session->expected_bytes < bytes) {
 		TF_TRY(grow(&session->expected, bytes, err));
@@ -156,10 +161,16 @@ enum tf_status tf_session_fill(
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
-		TF_TRY(fill_pair(session, i, (uint64_t)i * STREAM_STEP, session->expected + at, err));
+		TF_TRY(fill_pair(session, i, (uint64_t)i * TF_STEP_STREAM, session->expected + at, err));
 		at += buffer->bytes;
 	}
+	if (session->package.program.proof_count) {
+		struct tf_step_state state = state_of(session);
+
+		TF_TRY(tf_step_state_fill_own(&state, capacity, seed, err));
+	}
 	session->expected_capacity = capacity;
+	session->expected_seed = seed;
 	return TF_OK;
 }
 
@@ -172,9 +183,10 @@ void tf_session_poison(struct tf_session *session, uint64_t rows)
 	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &session->package.program.buffers[i];
 
-		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
+		if (belongs(session, buffer, capacity, TF_BUFFER_OUTPUT) ||
+			(buffer->role == TF_BUFFER_OUTPUT && buffer->group == TF_PROGRAM_NONE))
 			(void)!session->ops->stream_set(session->stream, tf_session_buffer_data(session, i),
-				POISON_BYTE, buffer->bytes, NULL);
+				TF_STEP_POISON, buffer->bytes, NULL);
 	}
 }
 
@@ -213,14 +225,23 @@ static enum tf_status look_at(struct tf_session *session, uint32_t buffer, uint6
 	return bytes ? session->ops->read(session->device, session->found, data, bytes, err) : TF_OK;
 }
 
-enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
+/*
+ * Whether the reference can tell what an output must be: no foreign kernel may have written what it
+ * is made of.
+ */
+static int has_reference(const struct tf_session *session, uint32_t output)
 {
-	uint32_t capacity;
+	const struct tf_program *program = &session->package.program;
+
+	return !tf_program_is_touched(program, output) &&
+		!tf_program_is_touched(program, input_of(session, output));
+}
+
+static enum tf_status compare_references(
+	struct tf_session *session, uint32_t capacity, struct tf_error *err)
+{
 	uint64_t at = 0;
 
-	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
-	if (capacity != session->expected_capacity)
-		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
 	for (uint32_t i = 0; i < session->package.program.buffer_count; i++) {
 		const struct tf_buffer *buffer = &session->package.program.buffers[i];
 		const uint8_t *found = NULL;
@@ -228,11 +249,35 @@ enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, str
 
 		if (!belongs(session, buffer, capacity, TF_BUFFER_OUTPUT))
 			continue;
-		bytes = owned_bytes(session, &session->package.program.groups[buffer->group]);
+		bytes = has_reference(session, i)
+			? owned_bytes(session, &session->package.program.groups[buffer->group])
+			: 0;
 		TF_TRY(look_at(session, i, bytes, &found, err));
 		if (bytes && memcmp(found, session->expected + at, bytes) != 0)
 			return mismatch(session, buffer, found, session->expected + at, err);
 		at += buffer->bytes;
 	}
 	return TF_OK;
+}
+
+/* What foreign kernels have a hand in: the digest that the package holds for these operands. */
+static enum tf_status compare_proof(
+	struct tf_session *session, uint32_t capacity, struct tf_error *err)
+{
+	struct tf_step_state state = state_of(session);
+
+	if (!session->package.program.touched_count)
+		return TF_OK;
+	return tf_step_state_compare(&state, capacity, session->expected_seed, err);
+}
+
+enum tf_status tf_session_compare(struct tf_session *session, uint64_t rows, struct tf_error *err)
+{
+	uint32_t capacity;
+
+	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
+	if (capacity != session->expected_capacity)
+		return TF_FAIL(err, TF_E_INTERNAL, "no expected outputs for capacity %u", capacity);
+	TF_TRY(compare_references(session, capacity, err));
+	return compare_proof(session, capacity, err);
 }

@@ -46,6 +46,7 @@ struct tf_session {
 	uint8_t *streams[TF_DTYPE_COUNT]; /* (world, stream_count) operands of stream_seed */
 	uint64_t stream_count, stream_seed;
 	uint32_t expected_capacity;
+	uint64_t expected_seed;
 	uint8_t *found; /* outputs copied from a device that the CPU cannot address */
 	uint64_t found_bytes;
 };

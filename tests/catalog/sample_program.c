@@ -145,10 +145,10 @@ static void make_kernels(struct tf_program *out)
 		{"scale", TF_MODULE_CUBIN, 90, 4, {0}},
 	};
 	static const struct tf_kernel kernels[] = {
-		{"all_reduce_one_shot_ll", 0, 48, 0, 5},
-		{"scale_rows", 1, 12, 5, 0},
-		{"nop", 1, 0, 5, 0},
-		{"sum", 1, 20, 5, 2},
+		{"all_reduce_one_shot_ll", 0, 48, 0, 5, 0, 0},
+		{"scale_rows", 1, 12, 5, 0, 0, 0},
+		{"nop", 1, 0, 5, 0, 0, 0},
+		{"sum", 1, 20, 5, 2, 0, 0},
 	};
 	static const struct tf_kernel_word words[] = {
 		{0, TF_WORD_ADDRESS, 0, "input"},

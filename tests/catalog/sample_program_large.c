@@ -83,7 +83,7 @@ static void make_kernels(struct tf_program *out)
 {
 	static const struct tf_module module = {"builtin", TF_MODULE_HOST, 0, TF_PROGRAM_NONE, {9}};
 	static const struct tf_kernel kernels[] = {
-		{"sample_begin", 0, ARGS, 0, 0}, {"all_reduce_one_shot_ll", 0, ARGS, 0, WORDS}};
+		{"sample_begin", 0, ARGS, 0, 0, 0, 0}, {"all_reduce_one_shot_ll", 0, ARGS, 0, WORDS, 0, 0}};
 
 	out->modules = rows(out->module_count = 1, sizeof(*out->modules));
 	out->modules[0] = module;

@@ -149,7 +149,8 @@
 		p->constant_count = 3)                                                                     \
 	X(module_name, TF_E_INVALID, "module 0 '': name", p->modules[0].name[0] = 0)                   \
 	X(module_kind, TF_E_INVALID, "kind 2 is unknown", p->modules[0].kind = (enum tf_module_kind)2) \
-	X(module_host, TF_E_INVALID, "a host module has", p->modules[0].member = 0)                    \
+	X(module_host, TF_E_INVALID, "a host module has", p->modules[0].compute_capability = 90)       \
+	X(module_host_member, TF_E_INVALID, "digest differs", p->modules[0].member = 0)                \
 	X(module_capability, TF_E_INVALID, "compute_capability is 0",                                  \
 		p->modules[1].compute_capability = 0)                                                      \
 	X(module_member, TF_E_INVALID, "member is 5", p->modules[1].member = 5)                        \

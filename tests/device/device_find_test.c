@@ -171,6 +171,7 @@ static void test_stub_names_its_operation(void **state)
 	STUB(write, NULL, NULL, NULL, 0);
 	STUB(module_load, NULL, NULL, 0, zero, NULL);
 	STUB(kernel_find, NULL, NULL, 0, NULL);
+	STUB(kernel_params, NULL, NULL, NULL, 0, NULL);
 	STUB(stream_create, NULL, NULL);
 	STUB(stream_launch, NULL, NULL);
 	STUB(stream_copy, NULL, NULL, NULL, 0);

@@ -101,6 +101,25 @@ static void set_in_peer_private(struct graph_rig *rig)
 	rig->test.step_nodes[3].to_peer = 2;
 }
 
+/* A user's kernel may point at none of what our own may: peers, protocol memory. */
+static void users_at_peer(struct graph_rig *rig)
+{
+	rig->test.kernels[KERNEL_STORE].params_count = 1;
+}
+
+static void users_at_protocol(struct graph_rig *rig)
+{
+	rig->test.kernels[KERNEL_STORE].params_count = 1;
+	rig->test.launch_words[5].peer = 0;
+}
+
+static void users_at_gap(struct graph_rig *rig)
+{
+	rig->test.kernels[KERNEL_STORE].params_count = 1;
+	rig->test.launch_words[5].peer = 0;
+	rig->test.launch_words[5].segment_off = rig->test.buffers[BUFFER_MARK].segment_off + 64;
+}
+
 static void set_value(struct graph_rig *rig)
 {
 	rig->test.step_nodes[3].value = 256;
@@ -245,6 +264,9 @@ static const struct fault place_faults[] = {
 	{copy_past_buffer, 1, TF_E_INVALID, "node 1 (copy): to: 513 bytes at 0x31000 of peer 0"},
 	{copy_to_past_buffer, 1, TF_E_INVALID, "node 1 (copy): to: 512 bytes at 0x31008 of peer 0"},
 	{copy_overflows, 1, TF_E_INVALID, "node 1 (copy): to: 18446744073709551599 bytes"},
+	{users_at_peer, 1, TF_E_INVALID, STORE "0x80 of peer 2 is not in the rank's own segment"},
+	{users_at_protocol, 1, TF_E_INVALID, STORE "0x80 of the segment lies in no declared buffer"},
+	{users_at_gap, 1, TF_E_INVALID, "in no declared buffer; the one before it is 'mark'"},
 	{set_in_peer_private, 1, TF_E_INVALID, "node 3 (set): to: 3 bytes at 0x40001 of peer 2"},
 };
 

@@ -18,7 +18,7 @@
 
 #define HEAD        "name: mine\nsummary: for tests\ncapacities: [1, 2, 8]\ngroups:\n"
 #define GROUP(more) "  - {name: a, op: all_reduce, dtype: bf16, row_elements: 64" more "}\n"
-#define KEYS        "name, op, dtype, row_elements, times, buffer_pairs, capacities"
+#define KEYS        "name, op, dtype, row_elements, times, buffer_pairs, capacities, input, output"
 #define BUILTINS    "decode-window, startup-81, dense-8b, dense-70b, mixture"
 #define NAMES       BUILTINS ", or a file ('./x.yaml')"
 
@@ -208,7 +208,7 @@ static void refuses_keys_words_and_types(void **state)
 			"'row_elements', allowed: " KEYS},
 		{"nmae: x\n",
 			"w.yaml:1: nmae: unknown key, did you mean 'name', allowed: "
-			"name, summary, capacities, groups"},
+			"name, summary, capacities, groups, buffers, modules, kernels, step, repeat"},
 		{HEAD "  - {name: a, dtype: bf16, row_elements: 4}\n",
 			"w.yaml:5: groups[0]: required key 'op' is missing"},
 		{"name: a\nsummary: s\ncapacities: [1]\n", "w.yaml:1: required key 'groups' is missing"},

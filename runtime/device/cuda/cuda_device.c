@@ -137,6 +137,7 @@ const struct tf_device_ops tf_cuda_device_ops = {
 	.module_load = tf_cuda_module_load,
 	.module_unload = tf_cuda_module_unload,
 	.kernel_find = tf_cuda_kernel_find,
+	.kernel_params = tf_cuda_kernel_params,
 	.stream_create = tf_cuda_stream_create,
 	.stream_destroy = tf_cuda_stream_destroy,
 	.stream_launch = tf_cuda_stream_launch,

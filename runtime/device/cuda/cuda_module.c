@@ -130,6 +130,7 @@ static enum tf_status read_params(const struct tf_cuda_api *api, CUkernel kernel
 				"parameter %u has %zu bytes at %zu, at most are %d parameters of %d bytes in all",
 				i, size, off, TF_CUDA_PARAMS_MAX, TF_EXEC_ARGS_BYTES_MAX);
 		handle->param_offs[i] = (uint32_t)off;
+		handle->param_bytes[i] = (uint32_t)size;
 		handle->param_count = i + 1;
 		if (off + size > handle->args_bytes)
 			handle->args_bytes = (uint32_t)(off + size);
@@ -198,25 +199,50 @@ fail:
 	return status;
 }
 
-enum tf_status tf_cuda_kernel_find(struct tf_module_handle *module, const char *name,
-	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err)
+/* The kernel of that name, looked at once. */
+static enum tf_status find(struct tf_module_handle *module, const char *name,
+	struct tf_kernel_handle **out, struct tf_error *err)
 {
 	struct tf_kernel_handle *handle = module->kernels;
+	enum tf_status status = TF_OK;
 
 	while (handle && strcmp(handle->name, name) != 0)
 		handle = handle->next;
-	if (!handle) {
-		enum tf_status status = add_kernel(module, name, &handle, err);
-
-		if (status != TF_OK) {
-			tf_error_prefix(err, "kernel '%s'", name);
-			return status;
-		}
+	if (!handle)
+		status = add_kernel(module, name, &handle, err);
+	if (status != TF_OK) {
+		tf_error_prefix(err, "kernel '%s'", name);
+		return status;
 	}
+	*out = handle;
+	return TF_OK;
+}
+
+enum tf_status tf_cuda_kernel_find(struct tf_module_handle *module, const char *name,
+	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err)
+{
+	struct tf_kernel_handle *handle = NULL;
+
+	TF_TRY(find(module, name, &handle, err));
 	if (handle->args_bytes != args_bytes)
 		return TF_FAIL(err, TF_E_MISFIT,
 			"kernel '%s': an argument struct of %u bytes is asked for, this build's has %u", name,
 			args_bytes, handle->args_bytes);
 	*out = handle;
+	return TF_OK;
+}
+
+enum tf_status tf_cuda_kernel_params(struct tf_module_handle *module, const char *name,
+	struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err)
+{
+	struct tf_kernel_handle *handle = NULL;
+
+	TF_TRY(find(module, name, &handle, err));
+	if (handle->param_count > max)
+		return TF_FAIL(err, TF_E_LIMIT, "kernel '%s': %u parameters, at most %u", name,
+			handle->param_count, max);
+	for (uint32_t i = 0; i < handle->param_count; i++)
+		out[i] = (struct tf_exec_param){handle->param_offs[i], handle->param_bytes[i]};
+	*out_count = handle->param_count;
 	return TF_OK;
 }

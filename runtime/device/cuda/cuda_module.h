@@ -22,6 +22,7 @@ struct tf_kernel_handle {
 	uint32_t shared_bytes_max; /* dynamic shared memory that a launch may ask for */
 	uint32_t param_count;
 	uint32_t param_offs[TF_CUDA_PARAMS_MAX];
+	uint32_t param_bytes[TF_CUDA_PARAMS_MAX];
 };
 
 enum tf_status tf_cuda_module_load(struct tf_device *device, const void *image, size_t bytes,
@@ -29,6 +30,8 @@ enum tf_status tf_cuda_module_load(struct tf_device *device, const void *image, 
 void tf_cuda_module_unload(struct tf_module_handle *module);
 enum tf_status tf_cuda_kernel_find(struct tf_module_handle *module, const char *name,
 	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err);
+enum tf_status tf_cuda_kernel_params(struct tf_module_handle *module, const char *name,
+	struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err);
 
 #ifdef __cplusplus
 }

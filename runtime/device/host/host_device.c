@@ -98,6 +98,7 @@ const struct tf_device_ops tf_host_device_ops = {
 	.module_load = tf_host_module_load,
 	.module_unload = tf_host_module_unload,
 	.kernel_find = tf_host_kernel_find,
+	.kernel_params = tf_host_kernel_params,
 	.stream_create = tf_host_stream_create,
 	.stream_destroy = tf_host_stream_destroy,
 	.stream_launch = tf_host_stream_launch,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-in module: tables of C functions, registered once each, and the digest that names
- * their ABI. A module handle is a copy of what was registered when it was loaded.
+ * their ABI. A module handle is a copy of what was registered when it was loaded, or a user's
+ * shared object with the kernels that were asked for so far.
  *
  * Invariants: tables are only appended, under the lock; kernel names are unique over all tables.
  */
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "runtime/device/host/host_node.h"
+#include "runtime/device/host/host_object.h"
 
 struct table {
 	const struct tf_host_kernel *kernels;
@@ -26,7 +28,17 @@ static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct table tables[TF_HOST_TABLES_MAX];
 static size_t table_count;
 
+/* A kernel of a user's object, kept so that its handle stays where it is. */
+struct user_kernel {
+	struct user_kernel *next;
+	struct tf_kernel_handle handle;
+	const struct tfrun_host_params *params; /* of the object */
+	char name[TF_NAME_BYTES];
+};
+
 struct tf_module_handle {
+	struct tf_host_object *object; /* NULL: built in */
+	struct user_kernel *user_kernels;
 	size_t count;
 	struct tf_kernel_handle kernels[]; /* (count) */
 };
@@ -132,8 +144,25 @@ static enum tf_status copy_tables(struct tf_module_handle **out, struct tf_error
 			const struct tf_host_kernel *kernel = &tables[t].kernels[k];
 
 			module->kernels[module->count++] =
-				(struct tf_kernel_handle){kernel->name, kernel->fn, kernel->args_bytes};
+				(struct tf_kernel_handle){kernel->name, kernel->fn, kernel->args_bytes, NULL};
 		}
+	*out = module;
+	return TF_OK;
+}
+
+static enum tf_status load_object(const void *image, size_t bytes, const uint8_t digest[32],
+	struct tf_module_handle **out, struct tf_error *err)
+{
+	struct tf_module_handle *module = tf_calloc(1, sizeof(*module));
+	enum tf_status status;
+
+	if (!module)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a host module");
+	status = tf_host_object_open(image, bytes, digest, &module->object, err);
+	if (status != TF_OK) {
+		tf_free(module);
+		return status;
+	}
 	*out = module;
 	return TF_OK;
 }
@@ -143,7 +172,9 @@ enum tf_status tf_host_module_load(struct tf_device *device, const void *image, 
 {
 	enum tf_status status;
 
-	(void)device, (void)image, (void)bytes;
+	(void)device;
+	if (image)
+		return load_object(image, bytes, digest, out, err);
 	pthread_mutex_lock(&tables_lock);
 	status = check_digest(digest, err);
 	if (status == TF_OK)
@@ -154,24 +185,108 @@ enum tf_status tf_host_module_load(struct tf_device *device, const void *image, 
 
 void tf_host_module_unload(struct tf_module_handle *module)
 {
+	if (!module)
+		return;
+	while (module->user_kernels) {
+		struct user_kernel *kernel = module->user_kernels;
+
+		module->user_kernels = kernel->next;
+		tf_free(kernel);
+	}
+	tf_host_object_close(module->object);
 	tf_free(module);
+}
+
+static uint32_t args_bytes_of(const struct tfrun_host_params *params)
+{
+	const struct tfrun_host_param *last = &params->params[params->count - 1];
+
+	return last->off + last->bytes;
+}
+
+/* A kernel of the object, looked up once. */
+static enum tf_status user_kernel(struct tf_module_handle *module, const char *name,
+	const struct user_kernel **out, struct tf_error *err)
+{
+	const struct tfrun_host_params *params;
+	tfrun_host_kernel_fn fn;
+	struct user_kernel *kernel = module->user_kernels;
+
+	while (kernel && strcmp(kernel->name, name) != 0)
+		kernel = kernel->next;
+	if (kernel) {
+		*out = kernel;
+		return TF_OK;
+	}
+	if (strlen(name) >= TF_NAME_BYTES)
+		return TF_FAIL(err, TF_E_NOT_FOUND, "kernel '%s' has too long a name", name);
+	TF_TRY(tf_host_object_kernel(module->object, name, &fn, &params, err));
+	kernel = tf_calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for kernel '%s'", name);
+	memcpy(kernel->name, name, strlen(name));
+	kernel->params = params;
+	kernel->handle = (struct tf_kernel_handle){kernel->name, NULL, args_bytes_of(params), fn};
+	kernel->next = module->user_kernels;
+	module->user_kernels = kernel;
+	*out = kernel;
+	return TF_OK;
+}
+
+/* The kernel of either kind of module; `out_params` stays NULL for a built-in one. */
+static enum tf_status find(struct tf_module_handle *module, const char *name,
+	const struct tf_kernel_handle **out, const struct tfrun_host_params **out_params,
+	struct tf_error *err)
+{
+	const struct user_kernel *user = NULL;
+
+	if (module->object) {
+		TF_TRY(user_kernel(module, name, &user, err));
+		*out = &user->handle;
+		*out_params = user->params;
+		return TF_OK;
+	}
+	for (size_t k = 0; k < module->count; k++) {
+		if (strcmp(module->kernels[k].name, name) != 0)
+			continue;
+		*out = &module->kernels[k];
+		*out_params = NULL;
+		return TF_OK;
+	}
+	return TF_FAIL(err, TF_E_NOT_FOUND, "kernel '%s' is not among the %zu of the host module", name,
+		module->count);
 }
 
 enum tf_status tf_host_kernel_find(struct tf_module_handle *module, const char *name,
 	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err)
 {
-	for (size_t k = 0; k < module->count; k++) {
-		const struct tf_kernel_handle *kernel = &module->kernels[k];
+	const struct tf_kernel_handle *kernel = NULL;
+	const struct tfrun_host_params *params;
 
-		if (strcmp(kernel->name, name) != 0)
-			continue;
-		if (kernel->args_bytes != args_bytes)
-			return TF_FAIL(err, TF_E_MISFIT,
-				"kernel '%s': an argument struct of %u bytes is asked for, this build's has %u",
-				name, args_bytes, kernel->args_bytes);
-		*out = kernel;
-		return TF_OK;
-	}
-	return TF_FAIL(err, TF_E_NOT_FOUND, "kernel '%s' is not among the %zu of the host module", name,
-		module->count);
+	TF_TRY(find(module, name, &kernel, &params, err));
+	if (kernel->args_bytes != args_bytes)
+		return TF_FAIL(err, TF_E_MISFIT,
+			"kernel '%s': an argument struct of %u bytes is asked for, this build's has %u", name,
+			args_bytes, kernel->args_bytes);
+	*out = kernel;
+	return TF_OK;
+}
+
+enum tf_status tf_host_kernel_params(struct tf_module_handle *module, const char *name,
+	struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err)
+{
+	const struct tf_kernel_handle *kernel = NULL;
+	const struct tfrun_host_params *params = NULL;
+	uint32_t count;
+
+	TF_TRY(find(module, name, &kernel, &params, err));
+	count = params ? params->count : 1;
+	if (count > max)
+		return TF_FAIL(err, TF_E_LIMIT, "kernel '%s': %u parameters, at most %u", name, count, max);
+	if (!params)
+		out[0] = (struct tf_exec_param){0, kernel->args_bytes};
+	for (uint32_t i = 0; params && i < count; i++)
+		out[i] = (struct tf_exec_param){params->params[i].off, params->params[i].bytes};
+	*out_count = count;
+	return TF_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's built-in module: the module_ and kernel_ operations of the table. */
+/* The host's modules, built in and of users: the module_ and kernel_ operations of the table. */
 #ifndef TF_RUNTIME_DEVICE_HOST_HOST_MODULE_H
 #define TF_RUNTIME_DEVICE_HOST_HOST_MODULE_H
 
@@ -14,6 +14,8 @@ enum tf_status tf_host_module_load(struct tf_device *device, const void *image, 
 void tf_host_module_unload(struct tf_module_handle *module);
 enum tf_status tf_host_kernel_find(struct tf_module_handle *module, const char *name,
 	uint32_t args_bytes, const struct tf_kernel_handle **out, struct tf_error *err);
+enum tf_status tf_host_kernel_params(struct tf_module_handle *module, const char *name,
+	struct tf_exec_param *out, uint32_t max, uint32_t *out_count, struct tf_error *err);
 
 #ifdef __cplusplus
 }

@@ -57,11 +57,27 @@ enum tf_status tf_host_node_check(
 	}
 }
 
+static void run_launch(const struct tf_launch_call *call)
+{
+	struct tfrun_host_launch launch = {
+		.grid = {call->grid[0], call->grid[1], call->grid[2]},
+		.block = {call->block[0], call->block[1], call->block[2]},
+		.shared_bytes = call->shared_bytes,
+		.args_bytes = call->args_bytes,
+		.args = call->args,
+	};
+
+	if (call->kernel->fn)
+		call->kernel->fn(call);
+	else
+		call->kernel->user_fn(&launch);
+}
+
 void tf_host_node_run(const struct tf_exec_node *node)
 {
 	switch (node->kind) {
 	case TF_NODE_KERNEL:
-		node->launch.kernel->fn(&node->launch);
+		run_launch(&node->launch);
 		break;
 	case TF_NODE_COPY:
 		if (node->bytes)

@@ -4,16 +4,18 @@
 #define TF_RUNTIME_DEVICE_HOST_HOST_NODE_H
 
 #include "runtime/device/device.h"
+#include "runtime/include/tfrun/host_kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A kernel found in the built-in module; lives as long as the module handle. */
+/* A kernel found in a module; lives as long as the module handle. */
 struct tf_kernel_handle {
 	const char *name;
-	tf_host_kernel_fn fn;
+	tf_host_kernel_fn fn; /* built in; NULL: of a user, and then */
 	uint32_t args_bytes;
+	tfrun_host_kernel_fn user_fn;
 };
 
 /* Fails with `status` where the node cannot run, and says why. */
