@@ -6,8 +6,8 @@
  * 2. Rows go in by rising key; samples and edges, whose order in the program is free, are sorted
  *    first.
  * 3. Freed bytes are zeroed, so no page holds what memory held before.
- * 4. A program without foreign kernels is written in schema 1.0: a file states the lowest minor that
- *    holds it.
+ * 4. A program without foreign kernels is written in schema 1.0: a file states the lowest minor
+ *    that holds it.
  * The header's version field (offset 96) is the SQLite library's, so another library may give other
  * bytes.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing what foreign kernels bring: their images on the host, parameters, touched buffers, proofs. */
+/* Writing what foreign kernels bring: images on the host, parameters, touched buffers, proofs. */
 #include "catalog/catalog_insert.h"
 #include "catalog/schema.h"
 

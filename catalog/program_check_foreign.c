@@ -120,7 +120,7 @@ static enum tf_status check_touched(const struct tf_program *program, struct tf_
 	return TF_OK;
 }
 
-/* The rank that must follow: 0 after the last one, and each (capacity, seed) behind the one before. */
+/* The next rank must follow, or rank 0 of a later (capacity, seed) after the last one. */
 static enum tf_status check_proof(
 	const struct tf_program *program, const struct tf_proof *proof, struct tf_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of schema.sql and schema_foreign.sql, embedded at build time. Only the writer has it. */
+/* The texts of schema.sql and schema_foreign.sql, embedded at build time, for the writer alone. */
 #ifndef TF_CATALOG_SCHEMA_H
 #define TF_CATALOG_SCHEMA_H
 

@@ -202,7 +202,7 @@ static enum tf_status add_builtin(const struct tf_export_result *result, uint32_
 		writer, result->program.members[member].name, builtin.bytes, builtin.size, err);
 }
 
-/* Images and constants, in the order of their names: the workload's by digest, else this build's. */
+/* Images and constants in the order of names: the workload's by digest, else this build's. */
 static enum tf_status add_members(const struct inputs *inputs,
 	const struct tf_export_result *result, struct tf_package_writer *writer, struct tf_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1. Candidates stand in ladder order within their group, so a slot's number says its rung.
- * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic. Behind
- *    them stand the user's own, and last the evictor.
+ * 2. Buffers stand in (group, pair, input before output) order, so finding one is arithmetic.
+ *    Behind them stand the user's own, and last the evictor.
  * 3. Exported parts come first in a segment: control, protocol, exchange; then what is the rank's
  *    own. Without peer access ranks share what lies before the exchange buffers (peer_access.h), so
  *    the startup storage comes before them.

@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 /*
- * Fills `program` ({0} before): everything but launches, graphs, samples and selectors, and what tf_plan_foreign adds.
+ * Fills `program` ({0} before): everything but launches, graphs, samples and selectors, and what
+ * tf_plan_foreign adds.
  * `properties` gives the granularity and what the links offer. TF_E_INVALID: a group without a
  * legal candidate (named). The caller finis `program` in any case.
  */

@@ -284,7 +284,7 @@ struct tf_module_image tf_plan_foreign_image(
 				 : (struct tf_module_image){NULL, 0};
 }
 
-/* Modules of the program stand in the workload's order behind the built-in one, unused ones left out. */
+/* Modules stand in the workload's order behind the built-in one, those without kernels left out. */
 uint32_t tf_plan_foreign_kernel(
 	const struct tf_program *program, const struct tf_foreign *foreign, uint32_t kernel)
 {

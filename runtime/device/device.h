@@ -213,9 +213,10 @@ struct tf_device_ops {
 
 	/*
 	 * A module by kind and bytes. Host: NULL means the built-in module, else a shared object as
-	 * tfrun/host_kernel.h describes it (TF_E_INVALID: the loader refuses it). CUDA: a cubin, a fatbin, or PTX with its ending zero; NULL means the kernels of this build
-	 * (TF_E_NOT_FOUND: none for this device). `digest` is checked: TF_E_MISFIT. Kernel handles
-	 * live until module_unload, which takes NULL.
+	 * tfrun/host_kernel.h describes it (TF_E_INVALID: the loader refuses it). CUDA: a cubin, a
+	 * fatbin, or PTX with its ending zero; NULL means the kernels of this build (TF_E_NOT_FOUND:
+	 * none for this device). `digest` is checked: TF_E_MISFIT. Kernel handles live until
+	 * module_unload, which takes NULL.
 	 */
 	enum tf_status (*module_load)(struct tf_device *device, const void *image, size_t bytes,
 		const uint8_t digest[32], struct tf_module_handle **out, struct tf_error *err);

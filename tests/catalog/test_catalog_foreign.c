@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What schema 1.1 adds: written and read back, absent where a program has none of it, and its faults. */
+/* What schema 1.1 adds: written and read back, absent where a program has none, and its faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

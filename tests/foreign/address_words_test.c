@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which argument words are addresses, from captures with planted bytes; and each refusal's words. */
+/* Which argument words are addresses, from captures with planted bytes; the words of refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

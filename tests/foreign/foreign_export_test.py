@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a workload with kernels of its own to the bytes that a server holds, and every refusal on the way.
 
-foreign_export_test.py TFPREP TFRUN RMSNORM_BYTES EXAMPLE MODULE: EXAMPLE is the folder of the example with its module
-built, MODULE the shared object of test_module.c.
+foreign_export_test.py TFPREP TFRUN RMSNORM_BYTES PACKAGE_EDIT EXAMPLE MODULE: EXAMPLE is the folder of the example with
+its module built, MODULE the shared object of test_module.c.
 """
 import os
 import shutil
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-TFPREP, TFRUN, BYTES, EXAMPLE, MODULE = sys.argv[1:]
+TFPREP, TFRUN, BYTES, EDIT, EXAMPLE, MODULE = sys.argv[1:]
 FAILURES = []
 
 
@@ -46,6 +46,8 @@ def example(folder):
         expect(f"check, {world} ranks", run(TFRUN, package, "--check", "--strict", "--timeout", "20000"), 0,
                "proven bytewise")
         expect(f"bytes, {world} ranks", run(BYTES, package, str(world)), 0)
+        served = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rmsnorm_served.py")
+        expect(f"served, {world} ranks", run(sys.executable, served, TFRUN, package, str(world)), 0, " 0 differences")
     db = catalog(os.path.join(folder, "r2.tfp"), folder)
     for what, sql, wanted in (
             ("schema", "PRAGMA user_version", [(1001,)]),
@@ -70,6 +72,28 @@ def example(folder):
         if found != wanted:
             FAILURES.append(what)
             print(f"{what}: {found}, wanted {wanted}")
+
+
+def tampered(folder):
+    """A package that says something else than what was proven is refused when it is loaded."""
+    good, bad = os.path.join(folder, "r2.tfp"), os.path.join(folder, "bad.tfp")
+    word = "launch = (SELECT max(launch) FROM launch JOIN kernel USING(kernel) WHERE name = 'rmsnorm') AND arg_off = "
+    for what, sql, code, words in (
+            ("another proof", "UPDATE proof SET digest = zeroblob(32) WHERE capacity = 1", 1,
+             "outputs of a step of capacity 1 with foreign kernels have digest"),
+            ("no proof", "DELETE FROM proof WHERE capacity = 4", 3, "holds no proof of its outputs"),
+            ("half a proof", "DELETE FROM proof WHERE rank = 1", 3, "proof 1: "),
+            ("protocol memory", f"UPDATE launch_word SET segment_off = 64 WHERE {word} 16", 3,
+             "of foreign kernel 'rmsnorm': the word at arg_off 16, offset 64, lies in no declared buffer"),
+            ("a peer", f"UPDATE launch_word SET peer = 1 WHERE {word} 16", 3,
+             "of foreign kernel 'rmsnorm': the word at arg_off 16 lies in the segment of peer 1"),
+            ("another buffer", f"UPDATE launch_word SET segment_off = (SELECT segment_off FROM buffer WHERE name = "
+                               f"'hidden.c4') WHERE {word} 16", 1, ""),
+            ("a stored address", f"UPDATE launch SET args = CAST(x'01' || substr(args, 2) AS BLOB) WHERE "
+                                 f"{word.split(' AND')[0]}", 3, "argument bytes of word 'arg0+0' are not zero"),
+            ("no parameters", "DELETE FROM kernel_param WHERE param = 2", 3, "kernel_param")):
+        expect(f"{what}, edit", run(EDIT, good, bad, sql), 0)
+        expect(what, run(TFRUN, bad, "--check", "--timeout", "20000"), code, words)
 
 
 HEAD = """name: t
@@ -145,6 +169,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         example(folder)
+        tampered(folder)
         refusals(folder)
     print(f"{len(FAILURES)} failures")
     return 1 if FAILURES else 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared object as a module of the host device, from memory; argv[1] is the object of test_module.c. */
+/* A shared object as a module of the host device, from memory; argv[1] is that of test_module.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
