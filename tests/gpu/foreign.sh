@@ -15,9 +15,6 @@ trap 'rm -rf "$out"' EXIT
 "$tfrun" "$out/rmsnorm.tfp" --check --strict
 python3 "$here/../foreign/rmsnorm_served.py" "$tfrun" "$out/rmsnorm.tfp" "$world"
 
-# Two exports find the same addresses, and a second one at once is no different.
-"$tfprep" export --device cuda --tp "$world" --workload "$example/rmsnorm.yaml" -o "$out/again.tfp" > "$out/again.txt"
-
 refused() {
 	cp -r "$example" "$out/case"
 	sed -i "$2" "$out/case/rmsnorm.yaml"
