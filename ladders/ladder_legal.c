@@ -46,6 +46,11 @@ static enum fault fault_of(const struct tf_rung *rung, const struct question *q)
 	return FAULT_NONE;
 }
 
+static uint64_t world_away(const struct tf_rung *rung, const struct question *q)
+{
+	return q->world < rung->world_min ? rung->world_min - q->world : q->world - rung->world_max;
+}
+
 /* How far the bytes lie outside of the rung's. */
 static uint64_t bytes_away(const struct tf_rung *rung, const struct question *q)
 {
@@ -128,7 +133,8 @@ enum tf_status tf_ladder_legal(const struct tf_ladder *ladder, const struct tf_g
 
 	for (uint32_t i = 0; i < ladder->rung_count && i < TF_LADDER_RUNGS_MAX; i++) {
 		enum fault fault = fault_of(&ladder->rungs[i], &q);
-		uint64_t away = bytes_away(&ladder->rungs[i], &q);
+		uint64_t away = fault == FAULT_WORLD ? world_away(&ladder->rungs[i], &q)
+											 : bytes_away(&ladder->rungs[i], &q);
 
 		if (fault == FAULT_NONE)
 			legal[count++] = i;

@@ -15,7 +15,8 @@
 
 struct words {
 	uint64_t world, timeout_ms;
-	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *links, *links_seed;
+	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *links,
+		*links_seed;
 	const char *out_path;
 	_Bool json;
 };

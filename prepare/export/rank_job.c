@@ -72,8 +72,8 @@ static enum tf_status open_device(struct job *job, struct tf_error *err)
 	TF_TRY(job->rank.ops->open(ordinal_of(job), &job->rank.device, err));
 	job->rank.ops->properties(job->rank.device, &job->properties);
 	if (job->asked->links)
-		TF_TRY(tf_links_attach(job->asked->links, tf_link_rank(job->link),
-			tf_link_world(job->link), &job->properties, &job->clock, err));
+		TF_TRY(tf_links_attach(job->asked->links, tf_link_rank(job->link), tf_link_world(job->link),
+			&job->properties, &job->clock, err));
 	if (job->asked->no_peer_access)
 		why = "switched off by option";
 	else if (!tf_peer_access_is_offered(&job->properties))

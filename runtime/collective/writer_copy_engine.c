@@ -82,8 +82,7 @@ void tf_copy_engine_host_close(const struct tf_collective_args *args)
 		x.own->writer_calls[TF_WRITER_COPY_ENGINE]++;
 		x.own->writer_bytes[TF_WRITER_COPY_ENGINE] +=
 			(x.world - 1) * args->count * tf_dtype_bytes(x.dtype);
-		tf_virtual_clock_tell(
-			args, TF_OP_ALL_GATHER, TF_ALGORITHM_ONE_SHOT, TF_WRITER_COPY_ENGINE);
+		tf_virtual_clock_tell(args, TF_OP_ALL_GATHER, TF_ALGORITHM_ONE_SHOT, TF_WRITER_COPY_ENGINE);
 	}
 	x.own->calls++;
 }

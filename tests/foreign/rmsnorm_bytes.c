@@ -52,7 +52,7 @@ static uint16_t input_of(uint32_t rank, uint32_t i, uint32_t step)
 
 static uint16_t *tensor(struct tfrun_session *session, const char *name, uint32_t capacity)
 {
-	struct tfrun_buffer buffer;
+	struct tfrun_buffer buffer = {.size = sizeof(buffer)};
 	struct tfrun_error error;
 	char text[64];
 
