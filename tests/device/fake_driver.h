@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver for tests: libcuda.so.1 whose device memory is shared memory of this machine and whose
- * kernels are the host's: the test kernels and the collectives. What it shows and where it fails is
- * in the environment:
+ * kernels are the host's: the test kernels, the collectives, and those of a shared object that is
+ * given as an image. What it shows and where it fails is in the environment:
  *
  * FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_NAME, FAKE_CUDA_PEERS (0: no peer access),
  * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_MISSING (a function that it lacks),
@@ -19,6 +19,7 @@
 #define TF_TESTS_DEVICE_FAKE_DRIVER_H
 
 #include "runtime/device/cuda/cuda_api.h"
+#include "runtime/device/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,7 +74,7 @@ CUresult fake_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstre
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
 
-/* fake_work.c */
+/* fake_kernels.c */
 CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options,
 	void **values, unsigned count, CUlibraryOption *library_options, void **library_values,
 	unsigned library_count);
@@ -86,6 +87,14 @@ CUresult fake_cuKernelGetAttribute(
 CUresult fake_cuKernelSetAttribute(
 	CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
 CUresult fake_cuFuncLoad(CUfunction function);
+/*
+ * The kernel and the arguments of a launch: what `params` point at is gathered in `args`, which the
+ * launch borrows. Its other members stay.
+ */
+void fake_take_params(CUfunction function, void **params, uint8_t args[TF_EXEC_ARGS_BYTES_MAX],
+	struct tf_launch_call *launch);
+
+/* fake_work.c */
 CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult fake_cuStreamDestroy(CUstream stream);
 CUresult fake_cuStreamQuery(CUstream stream);
@@ -100,18 +109,13 @@ CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out);
 CUresult fake_cuLaunchKernelEx(
 	const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
-/* Runs a kernel; `args` is its struct. Waits until the stream is free first. */
-CUresult fake_run(CUfunction function, const void *args, CUstream stream);
-size_t fake_args_bytes(CUfunction function);
+/* Runs a kernel. Waits until the stream is free first. */
+CUresult fake_run(const struct tf_launch_call *launch, CUstream stream);
 
 /* Another fake library's work, exported: `fn` runs with a copy of `bytes` of `user`. */
 #define FAKE_ENQUEUE_NAME "fake_enqueue"
 typedef void (*fake_call_fn)(void *user);
 CUresult fake_enqueue(CUstream stream, fake_call_fn fn, const void *user, size_t bytes);
-
-/* fake_kernels.c: a kernel by name, or NULL; lives as long as the program. */
-struct tf_host_kernel;
-const struct tf_host_kernel *fake_kernel_find(const char *name);
 
 /* fake_graph.c */
 CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags);
@@ -131,9 +135,9 @@ CUresult fake_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, con
 CUresult fake_cuGraphInstantiateWithParams(
 	CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 CUresult fake_cuGraphExecDestroy(CUgraphExec exec);
-/* Nodes behind `last` (or at the beginning): a kernel with its arguments, or a call. */
+/* Nodes behind `last` (or at the beginning): a kernel, whose arguments are copied, or a call. */
 CUgraphNode fake_graph_append_kernel(
-	CUgraph graph, CUgraphNode last, CUfunction function, const void *args);
+	CUgraph graph, CUgraphNode last, const struct tf_launch_call *launch);
 CUgraphNode fake_graph_append_call(
 	CUgraph graph, CUgraphNode last, fake_call_fn fn, const void *user, size_t bytes);
 CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream);

@@ -12,8 +12,8 @@
 struct node {
 	struct node *next;
 	size_t index;
-	CUfunction function; /* a kernel, with `args` */
-	fake_call_fn call;   /* a call, with `args` */
+	struct tf_launch_call launch; /* a kernel, with `args` */
+	fake_call_fn call;            /* a call, with `args` */
 	void *args;
 	size_t args_bytes;
 	CUdeviceptr to, from; /* a copy; from 0: a set */
@@ -118,20 +118,25 @@ static void take_args(struct node *node, const void *args, size_t bytes)
 	node->args = malloc(bytes);
 	node->args_bytes = bytes;
 	memcpy(node->args, args, bytes);
+	node->launch.args = node->args;
 }
 
 CUresult fake_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
 	size_t after_count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
-	struct node *node;
+	_Alignas(16) uint8_t args[TF_EXEC_ARGS_BYTES_MAX];
+	struct tf_launch_call launch = {
+		.grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+		.block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+		.shared_bytes = params->sharedMemBytes,
+	};
 
 	(void)after;
 	FAKE_MAY_FAIL("cuGraphAddKernelNode");
 	if (after_count || params->extra || !params->func || !params->gridDimX || !params->blockDimX)
 		return CUDA_ERROR_INVALID_VALUE;
-	node = add_node(graph, out);
-	node->function = params->func;
-	take_args(node, params->kernelParams[0], fake_args_bytes(params->func));
+	fake_take_params(params->func, params->kernelParams, args, &launch);
+	*out = fake_graph_append_kernel(graph, NULL, &launch);
 	return CUDA_SUCCESS;
 }
 
@@ -142,13 +147,13 @@ static void add_edge(struct graph *graph, size_t from, size_t to)
 }
 
 CUgraphNode fake_graph_append_kernel(
-	CUgraph graph, CUgraphNode last, CUfunction function, const void *args)
+	CUgraph graph, CUgraphNode last, const struct tf_launch_call *launch)
 {
 	CUgraphNode out;
 	struct node *node = add_node(graph, &out);
 
-	node->function = function;
-	take_args(node, args, fake_args_bytes(function));
+	node->launch = *launch;
+	take_args(node, launch->args, launch->args_bytes);
 	if (last)
 		add_edge(graph_of(graph), node_of(last)->index, node->index);
 	return out;
@@ -369,8 +374,8 @@ CUresult fake_cuGraphLaunch(CUgraphExec handle, CUstream stream)
 
 		if (node->child)
 			(void)fake_cuGraphLaunch(node->child, stream);
-		else if (node->function)
-			(void)fake_run(node->function, node->args, stream);
+		else if (node->launch.kernel)
+			(void)fake_run(&node->launch, stream);
 		else if (node->call)
 			node->call(node->args);
 		else if (node->from)

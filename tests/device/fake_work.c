@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake driver's kernels and streams. */
+/* The fake driver's streams and launches. */
 #include "tests/device/fake_driver.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/deadline.h"
+#include "catalog/program.h"
 #include "runtime/device/host/host_node.h"
 #include "tests/device/device_kernels.h"
 
@@ -29,88 +30,6 @@ static int is_default(CUstream stream)
 static struct stream *stream_of(CUstream stream)
 {
 	return is_default(stream) ? &default_stream : (struct stream *)(uintptr_t)stream;
-}
-
-/* A kernel and its function are what fake_kernel_find gives. */
-static const struct tf_host_kernel *kernel_of(const void *handle)
-{
-	return handle;
-}
-
-CUresult fake_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options,
-	void **values, unsigned count, CUlibraryOption *library_options, void **library_values,
-	unsigned library_count)
-{
-	(void)options, (void)values, (void)library_options, (void)library_values;
-	FAKE_MAY_FAIL("cuLibraryLoadData");
-	if (!code || count || library_count)
-		return CUDA_ERROR_INVALID_VALUE;
-	*library = (CUlibrary)(uintptr_t)0x2000;
-	return CUDA_SUCCESS;
-}
-
-CUresult fake_cuLibraryUnload(CUlibrary library)
-{
-	return library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult fake_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
-{
-	const struct tf_host_kernel *found;
-
-	FAKE_MAY_FAIL("cuLibraryGetKernel");
-	if (!library)
-		return CUDA_ERROR_INVALID_HANDLE;
-	found = fake_kernel_find(name);
-	*kernel = (CUkernel)(uintptr_t)found;
-	return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-
-CUresult fake_cuKernelGetFunction(CUfunction *function, CUkernel kernel)
-{
-	FAKE_MAY_FAIL("cuKernelGetFunction");
-	*function = (CUfunction)(uintptr_t)kernel;
-	return CUDA_SUCCESS;
-}
-
-CUresult fake_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *off, size_t *size)
-{
-	FAKE_MAY_FAIL("cuKernelGetParamInfo");
-	if (index)
-		return CUDA_ERROR_INVALID_VALUE;
-	*off = 0;
-	*size = kernel_of(kernel)->args_bytes;
-	return CUDA_SUCCESS;
-}
-
-CUresult fake_cuKernelGetAttribute(
-	int *out, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
-{
-	(void)kernel, (void)device;
-	if (attribute != CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-		return CUDA_ERROR_INVALID_VALUE;
-	*out = 1024;
-	return CUDA_SUCCESS;
-}
-
-CUresult fake_cuKernelSetAttribute(
-	CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
-{
-	(void)kernel, (void)device;
-	return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value <= 232448 - 1024
-		? CUDA_SUCCESS
-		: CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_cuFuncLoad(CUfunction function)
-{
-	FAKE_MAY_FAIL("cuFuncLoad");
-	return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-size_t fake_args_bytes(CUfunction function)
-{
-	return kernel_of(function)->args_bytes;
 }
 
 CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags)
@@ -227,33 +146,39 @@ __attribute__((visibility("default"))) CUresult fake_enqueue(
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_run(CUfunction function, const void *args, CUstream stream)
+CUresult fake_run(const struct tf_launch_call *launch, CUstream stream)
 {
-	const struct tf_host_kernel *kernel = kernel_of(function);
-	struct tf_launch_call call = {
-		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args, .args_bytes = kernel->args_bytes};
+	struct tf_exec_node node = {.kind = TF_NODE_KERNEL, .launch = *launch};
 
 	while (fake_cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
 		usleep(100);
-	if (strcmp(kernel->name, "test_until") == 0)
+	if (strcmp(launch->kernel->name, "test_until") == 0)
 		__atomic_store_n(&stream_of(stream)->busy_until_ns,
-			tf_now_ns() + ((const struct test_until_args *)args)->lasts_ns, __ATOMIC_SEQ_CST);
+			tf_now_ns() + ((const struct test_until_args *)launch->args)->lasts_ns,
+			__ATOMIC_SEQ_CST);
 	else
-		kernel->fn(&call);
+		tf_host_node_run(&node);
 	return CUDA_SUCCESS;
 }
 
 CUresult fake_cuLaunchKernelEx(
 	const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
+	struct tf_launch_call launch = {
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.shared_bytes = config->sharedMemBytes,
+	};
+	struct stream *to = stream_of(config->hStream);
+	_Alignas(16) uint8_t args[TF_EXEC_ARGS_BYTES_MAX];
+
 	FAKE_MAY_FAIL("cuLaunchKernelEx");
 	if (extra || !config->gridDimX || !config->blockDimX || (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (stream_of(config->hStream)->capture) {
-		struct stream *to = stream_of(config->hStream);
-
-		to->last = fake_graph_append_kernel(to->capture, to->last, function, params[0]);
+	fake_take_params(function, params, args, &launch);
+	if (to->capture) {
+		to->last = fake_graph_append_kernel(to->capture, to->last, &launch);
 		return CUDA_SUCCESS;
 	}
-	return fake_run(function, params[0], config->hStream);
+	return fake_run(&launch, config->hStream);
 }
