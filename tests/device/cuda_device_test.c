@@ -332,6 +332,25 @@ static void test_capture(void **state)
 	end_work(&work);
 }
 
+/* A process that has allocated has pools of addresses, from which the driver takes small ranges. */
+static void test_base_beside_a_pool(void **state)
+{
+	const uint64_t base = UINT64_C(0x6a0000000000);
+	uint8_t token[16] = "pool";
+	struct tf_device *device = NULL;
+	struct tf_window *window = NULL;
+	struct tf_error err = {0};
+
+	(void)state;
+	assert_int_equal(ops->open(0, &device, &err), TF_OK);
+	setenv("FAKE_CUDA_POOL_MIB", "512", 1);
+	assert_int_equal(ops->window_open(device, token, base, 2 * MIB, 2, &window, &err), TF_OK);
+	unsetenv("FAKE_CUDA_POOL_MIB");
+	assert_int_equal(ops->window_base(window), base);
+	ops->window_close(window);
+	ops->close(device);
+}
+
 static void test_capture_failures(void **state)
 {
 	static const struct {
@@ -497,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_every_failure),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_capture_failures),
+		cmocka_unit_test(test_base_beside_a_pool),
 		cmocka_unit_test(test_forked_child),
 		cmocka_unit_test(test_second_device_joins),
 		cmocka_unit_test(test_devices_without_peers),

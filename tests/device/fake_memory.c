@@ -173,12 +173,16 @@ CUresult fake_cuMemAddressReserve(
 	CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags)
 {
 	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-	size_t wide = hint ? size : size + GRANULARITY;
+	const char *pool_mib = getenv("FAKE_CUDA_POOL_MIB"); /* what fits it is not where asked */
+	size_t wide;
 	uintptr_t start, base;
 	void *got;
 
 	(void)flags, (void)alignment;
 	FAKE_MAY_FAIL("cuMemAddressReserve");
+	if (pool_mib && size <= strtoull(pool_mib, NULL, 10) << 20)
+		hint = 0;
+	wide = hint ? size : size + GRANULARITY;
 	got = mmap(at(hint), wide, PROT_NONE, how, -1, 0);
 	if (got == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -83,7 +83,9 @@ fi
 
 # All ranks on one GPU.
 export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES_ONE:-0}
-for ranks in 2 3 4; do
+# The tools want a GPU for each rank, by what NVML counts; ranks of threads share what is visible.
+for ranks in 2 4 8; do
+	[ "$ranks" -le "$gpus" ] || continue
 	export_package "one$ranks" $ranks decode-window
 	part "threads_one_gpu_$ranks" 90 "$here/engine_step" "$out/one$ranks.tfp" 100 $ranks
 done

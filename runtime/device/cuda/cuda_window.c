@@ -53,6 +53,7 @@ struct tf_window {
 	struct tf_window_entry entry; /* first */
 	const struct tf_cuda_api *api;
 	uint64_t granularity_bytes;
+	uint64_t reserved_bytes;             /* from entry.base */
 	struct member members[TF_WORLD_MAX]; /* one a device */
 	uint32_t member_count;
 	struct mapped ranks[TF_WORLD_MAX];
@@ -68,20 +69,17 @@ static CUdeviceptr rank_address(const struct tf_window *window, uint32_t rank)
 }
 
 /*
- * The driver takes smaller ranges from a pool of its own and ignores the address asked for (seen
- * on driver 580: 16 MiB never where asked, 32 MiB always).
+ * The driver takes what fits from ranges that it has reserved before, and then ignores the address
+ * asked for. How large these are depends on what the process has allocated: on driver 580, 16 MiB
+ * were never where asked and 32 MiB always in a fresh process, but 300 MiB never where PyTorch had
+ * made one tensor. So an address that is ignored is asked for again with more than any such range
+ * holds; addresses cost nothing.
  */
-#define RESERVE_MIN_BYTES (UINT64_C(32) << 20)
-
-static uint64_t reserved_bytes(uint64_t stride, uint32_t world)
-{
-	uint64_t bytes = stride * world;
-
-	return bytes > RESERVE_MIN_BYTES ? bytes : RESERVE_MIN_BYTES;
-}
+#define RESERVE_BYTES       (UINT64_C(32) << 20)
+#define RESERVE_AGAIN_BYTES (UINT64_C(64) << 30)
 
 /* A range that the driver puts elsewhere is taken by something; the hint is no promise. */
-static enum tf_status reserve(const struct tf_cuda_api *api, uint64_t base, uint64_t bytes,
+static enum tf_status reserve_once(const struct tf_cuda_api *api, uint64_t base, uint64_t bytes,
 	uint64_t granularity_bytes, uint64_t *out_base, struct tf_error *err)
 {
 	struct tf_error local = {0};
@@ -108,6 +106,25 @@ static enum tf_status reserve(const struct tf_cuda_api *api, uint64_t base, uint
 		(unsigned long long)bytes, (unsigned long long)base, local.text);
 }
 
+/* Fills entry.base and reserved_bytes. */
+static enum tf_status reserve(
+	struct tf_window *window, uint64_t base, uint64_t bytes, struct tf_error *err)
+{
+	const struct tf_cuda_api *api = window->api;
+	enum tf_status status;
+
+	window->reserved_bytes = bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES;
+	status = reserve_once(
+		api, base, window->reserved_bytes, window->granularity_bytes, &window->entry.base, err);
+	if (status != TF_E_MISFIT || bytes >= RESERVE_AGAIN_BYTES)
+		return status;
+	window->reserved_bytes = RESERVE_AGAIN_BYTES;
+	if (reserve_once(api, base, window->reserved_bytes, window->granularity_bytes,
+			&window->entry.base, NULL) == TF_OK)
+		return TF_OK;
+	return status;
+}
+
 static struct member member_of(struct tf_cuda_context *context)
 {
 	return (struct member){
@@ -126,15 +143,14 @@ static enum tf_status create_window(const struct tf_device *device, const uint8_
 	if (!window)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a window");
 	window->granularity_bytes = device->properties.granularity_bytes;
-	status = reserve(device->context->api, base, reserved_bytes(stride, world),
-		window->granularity_bytes, &window->entry.base, err);
+	window->api = device->context->api;
+	status = reserve(window, base, stride * world, err);
 	if (status != TF_OK) {
 		tf_free(window);
 		return status;
 	}
 	window->entry.stride = stride;
 	window->entry.world = world;
-	window->api = device->context->api;
 	window->members[window->member_count++] = member_of(device->context);
 	tf_window_registry_add(&registry, &window->entry, token);
 	*out = window;
@@ -444,8 +460,7 @@ static void destroy_window(struct tf_window *window)
 		close(window->ranks[rank].fd);
 	}
 	if (owned)
-		(void)api->cuMemAddressFree(
-			window->entry.base, reserved_bytes(window->entry.stride, window->entry.world));
+		(void)api->cuMemAddressFree(window->entry.base, window->reserved_bytes);
 	for (uint32_t i = 0; i < window->member_count; i++)
 		tf_cuda_context_unref(window->members[i].held);
 	tf_free(window);
