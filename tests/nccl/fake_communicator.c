@@ -8,7 +8,7 @@
  *
  * The environment says what goes wrong: FAKE_NCCL_FAIL (NAME:CODE; "later:CODE" fails what was
  * begun), FAKE_NCCL_HANG (NAME: a call that returns only after the abort, and never where there is
- * no communicator yet), FAKE_NCCL_VERSION.
+ * no communicator yet; FAKE_NCCL_SLOW: some time after it), FAKE_NCCL_VERSION.
  *
  * FAKE_NCCL_LOG names a file that gets a line a call that counts, and VIOLATION where the caller
  * breaks a rule of NCCL's. What has ended stays in memory, so that its use is seen.
@@ -113,6 +113,8 @@ static int enter(struct tf_nccl_comm *comm, const char *name)
 	if (asked("FAKE_NCCL_HANG", name)) {
 		while (!(comm && *comm->aborted))
 			usleep(1000);
+		if (getenv("FAKE_NCCL_SLOW"))
+			usleep(300000);
 		return TF_NCCL_INTERNAL_ERROR;
 	}
 	return asked("FAKE_NCCL_FAIL", name);

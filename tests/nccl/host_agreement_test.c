@@ -8,7 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -24,22 +29,65 @@ struct plan {
 	int says_apart[TF_WORLD_MAX];
 	int played; /* this rank speaks by hand, -1: none */
 	struct tf_host_record record;
-	int corrupts_record, sent_byte, answer_byte, sends_no_word;
+	int is_true_record, passes_wrong_word, sent_byte, answer_byte;
 	int found[TF_WORLD_MAX];
 	char why[TF_WORLD_MAX][128];
 };
 
-/* A rank that says the bytes it is told, and that passes no descriptor. */
+/* What a rank of this host says about itself. */
+static void describe(struct tf_host_record *out)
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+	struct stat info;
+
+	if (!file || fread(out->boot_id, 1, 36, file) != 36 || stat("/proc/self/ns/net", &info) != 0)
+		abort();
+	fclose(file);
+	out->network_device = info.st_dev;
+	out->network_inode += info.st_ino; /* a test may have put a difference there */
+}
+
+/* A descriptor to rank 0's socket, of memory with another word than the record's. */
+static int pass_wrong_word(const struct tf_host_record *listener, uint32_t rank)
+{
+	static const char prefix[] = "tf-one-host-";
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), memory = memfd_create("wrong", 0);
+	uint8_t byte = (uint8_t)rank, word[TF_HOST_WORD_BYTES] = {1};
+
+	memcpy(name.sun_path + 1, prefix, sizeof(prefix) - 1);
+	tf_hex(listener->word, sizeof(listener->word), name.sun_path + sizeof(prefix));
+	if (write(memory, word, sizeof(word)) != (ssize_t)sizeof(word) ||
+		connect(fd, (struct sockaddr *)&name,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(prefix) +
+				2 * sizeof(listener->word))) != 0)
+		abort();
+	send_raw(fd, &byte, 1, &memory, 1);
+	close(memory);
+	return fd;
+}
+
+/* A rank that says the bytes it is told, and passes no descriptor, or a wrong one. */
 static enum tf_status play(struct plan *plan, struct tf_link *link, struct tf_error *err)
 {
 	struct tf_host_record all[TF_WORLD_MAX];
 	uint8_t bytes[TF_WORLD_MAX], sent = (uint8_t)plan->sent_byte,
 								 answer = (uint8_t)plan->answer_byte;
 	int64_t deadline = tf_deadline_after(WAIT_NS);
+	enum tf_status status;
+	int fd = -1;
 
+	if (plan->is_true_record)
+		describe(&plan->record);
 	TF_TRY(tf_link_exchange_fixed(link, &plan->record, sizeof(plan->record), all, deadline, err));
-	TF_TRY(tf_link_exchange_fixed(link, &sent, 1, bytes, deadline, err));
-	return tf_link_exchange_fixed(link, &answer, 1, bytes, deadline, err);
+	if (plan->passes_wrong_word)
+		fd = pass_wrong_word(&all[0], tf_link_rank(link));
+	status = tf_link_exchange_fixed(link, &sent, 1, bytes, deadline, err);
+	if (status == TF_OK)
+		status = tf_link_exchange_fixed(link, &answer, 1, bytes, deadline, err);
+	if (fd >= 0)
+		close(fd);
+	return status;
 }
 
 static enum tf_status agree(void *user, struct tf_link *link, struct tf_error *err)
@@ -121,16 +169,41 @@ static void test_one_says_apart(void **state)
 	}
 }
 
-/* It says that it sent, and no descriptor came: rank 0's finding alone shows it. */
-static void test_no_descriptor_came(void **state)
+/* A rank that says yes to all, with one thing wrong: the others find it. */
+static void assert_seen_through(struct plan *plan, const char *why)
 {
-	struct plan plan = {.played = 2, .sent_byte = TF_HOST_ONE, .answer_byte = TF_HOST_ONE};
 	struct tf_error errs[TF_WORLD_MAX] = {0};
 
+	plan->played = 2;
+	plan->is_true_record = 1;
+	plan->sent_byte = plan->answer_byte = TF_HOST_ONE;
+	run_plan(3, plan, errs);
+	assert_found(3, plan, errs, 0, "rank");
+	assert_string_equal(plan->why[0], why);
+}
+
+static void test_word_without_descriptor(void **state)
+{
+	struct plan plan = {.played = 2};
+
 	(void)state;
-	run_plan(3, &plan, errs);
-	assert_found(3, &plan, errs, 0, "rank");
-	assert_non_null(strstr(plan.why[0], "another boot id of rank 2"));
+	assert_seen_through(&plan, "no descriptor of rank 2");
+}
+
+static void test_word_of_another(void **state)
+{
+	struct plan plan = {.passes_wrong_word = 1};
+
+	(void)state;
+	assert_seen_through(&plan, "no descriptor of rank 2");
+}
+
+static void test_another_network(void **state)
+{
+	struct plan plan = {.record = {.network_inode = 1}};
+
+	(void)state;
+	assert_seen_through(&plan, "another network namespace of rank 2");
 }
 
 /* The others' finding comes of the records too, whatever the rank answers. */
@@ -200,13 +273,16 @@ static void test_silent_rank(void **state)
 	assert_non_null(strstr(errs[0].text, "are the ranks on one host?"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_host),
 		cmocka_unit_test(test_one_host_over_tcp), cmocka_unit_test(test_one_says_apart),
-		cmocka_unit_test(test_no_descriptor_came), cmocka_unit_test(test_another_boot_id),
+		cmocka_unit_test(test_word_without_descriptor), cmocka_unit_test(test_word_of_another),
+		cmocka_unit_test(test_another_network), cmocka_unit_test(test_another_boot_id),
 		cmocka_unit_test(test_malformed_bytes), cmocka_unit_test(test_malformed_sent),
 		cmocka_unit_test(test_silent_rank)};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

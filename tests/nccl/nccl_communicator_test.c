@@ -21,16 +21,18 @@
 #include "runtime/link/spawn.h"
 #include "tests/rank/rank_device.h"
 
-#define COUNT      256
-#define LIMIT_NS   (60 * TF_NS_PER_S) /* what hangs is ended, and the test with it */
-#define TIMEOUT_NS (5 * TF_NS_PER_S)  /* of a rank; two cores may be shared by many */
+#define COUNT 256
+/* What hangs is ended, and the test with it; the second argument is another one, in ms. */
+static int64_t limit_ns = 60 * TF_NS_PER_S;
+
+#define TIMEOUT_NS (5 * TF_NS_PER_S) /* of a rank; two cores may be shared by many */
 
 /* One case: what the environment says on both ranks, what the ranks do, what they must see. */
 struct scene {
 	const char *fail, *hang; /* of the fake */
 	int faulty;              /* the rank that FAIL and HANG are for; -1: both */
 	const char *connect;     /* NCCL_RUNTIME_CONNECT, or unset */
-	int keep_apart;
+	int keep_apart, slow;
 	int64_t timeout_ns;
 	enum tf_status open, enqueue, wait, close; /* TF_OK: what must happen; the first failure ends */
 	int (*also)(struct tf_nccl_communicator *comm, struct rank_device *device);
@@ -114,7 +116,7 @@ static int play(const struct scene *scene, struct tf_link *link, struct rank_dev
 	MUST(at[COUNT] == 2);
 	if (scene->also)
 		MUST(scene->also(comm, device) == 0);
-	MUST(tf_link_barrier(link, tf_deadline_after(LIMIT_NS), NULL) == TF_OK);
+	MUST(tf_link_barrier(link, tf_deadline_after(limit_ns), NULL) == TF_OK);
 	MUST(tf_nccl_communicator_close(comm, NULL) == scene->close);
 	return 0;
 }
@@ -133,6 +135,8 @@ static int run_rank(void *user, uint32_t rank, struct tf_link *link, int command
 		if (scene->hang)
 			setenv("FAKE_NCCL_HANG", scene->hang, 1);
 	}
+	if (scene->slow)
+		setenv("FAKE_NCCL_SLOW", "1", 1);
 	unsetenv("NCCL_RUNTIME_CONNECT");
 	unsetenv("NCCL_GRAPH_REGISTER");
 	if (scene->connect)
@@ -143,7 +147,7 @@ static int run_rank(void *user, uint32_t rank, struct tf_link *link, int command
 	fflush(stderr);
 	/* A peer may still be at it, and must not see this rank depart. */
 	if (code == 0 && scene->open == TF_OK && scene->enqueue == TF_OK && scene->wait == TF_OK)
-		(void)!tf_link_barrier(link, tf_deadline_after(LIMIT_NS), NULL);
+		(void)!tf_link_barrier(link, tf_deadline_after(limit_ns), NULL);
 	return code;
 }
 
@@ -172,7 +176,7 @@ static void run_scene(const struct scene *scene, char *log, size_t log_bytes)
 	snprintf(log_path, sizeof(log_path), "nccl_communicator_test.%d.log", (int)getpid());
 	unlink(log_path);
 	assert_int_equal(tf_ranks_spawn(2, run_rank, &copy, &ranks, NULL), TF_OK);
-	status = tf_ranks_wait(ranks, tf_deadline_after(LIMIT_NS), exits, &err);
+	status = tf_ranks_wait(ranks, tf_deadline_after(limit_ns), exits, &err);
 	tf_ranks_destroy(ranks);
 	read_log(log, log_bytes);
 	if (status != TF_OK)
@@ -334,6 +338,21 @@ static void test_hanging_call(void **state)
 	assert_int_equal(count("abort parent"), 2);
 }
 
+/* A call that the abort sends back late: the split is not freed under it. */
+static void test_slow_return(void **state)
+{
+	const struct scene scene = {.hang = "ncclAllReduce",
+		.slow = 1,
+		.faulty = -1,
+		.timeout_ns = TF_NS_PER_S,
+		.enqueue = TF_E_TIMEOUT};
+
+	(void)state;
+	run(&scene);
+	for (unsigned r = 0; r < 2; r++)
+		assert_order(r, "abort parent", "abort split");
+}
+
 /* An abort that never returns is left behind, and said. */
 static void test_hanging_abort(void **state)
 {
@@ -431,11 +450,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_parent_carries_apart), cmocka_unit_test(test_environment_is_kept),
 		cmocka_unit_test(test_failing_start), cmocka_unit_test(test_hanging_start),
 		cmocka_unit_test(test_failing_call), cmocka_unit_test(test_hanging_call),
-		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_destroy),
-		cmocka_unit_test(test_graphs_go_first), cmocka_unit_test(test_refused_collectives),
-		cmocka_unit_test(test_abort)};
+		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_hanging_abort),
+		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
+		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
+	if (argc > 2)
+		limit_ns = atoll(argv[2]) * TF_NS_PER_MS;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

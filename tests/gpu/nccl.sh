@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# nccl.sh [FOLDER]: on a machine with two GPUs and NCCL, from a folder that holds rank_test (a build's
+# tests/rank, or where it was copied): every mode of the rank program with NCCL's own, the race of
+# the split against the polled parent, and NCCL_RUNTIME_CONNECT forced to the wrong value, which must
+# be noticed. About a minute, at most 90 s; each part is bounded. Logs go to $OUT.
+# MASTER=tcp:HOST:PORT RANK=R runs this host as one rank of two hosts instead, sum and exchange.
+set -u
+here=${1:-$(cd "$(dirname "$0")" && pwd)}
+out=${OUT:-$here/out}
+mkdir -p "$out"
+# The machine's rule about NVLink multicast, where it has one.
+export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
+export CUDA_MODULE_LOADING=EAGER
+
+nccl=$(ldconfig -p 2>/dev/null | awk '/libnccl\.so\.2/ { print $NF; exit }')
+if [ -z "$nccl" ]; then
+	nccl=$(timeout 20 find /opt /usr/lib /usr/local -name 'libnccl.so.2' -print -quit 2>/dev/null)
+fi
+[ -z "$nccl" ] && { echo "no libnccl.so.2 on this machine"; exit 77; }
+echo "nccl: $nccl"
+paths=$here/lib:$(dirname "$nccl")
+export LD_LIBRARY_PATH=$paths${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+failed=0
+summary=()
+# part NAME WANTED-EXIT SECONDS ARGUMENTS...
+part()
+{
+	local name=$1 wanted=$2 seconds=$3 code began=$SECONDS verdict=ok
+	shift 3
+	timeout -k 3 "$seconds" "$here/rank_test" "$@" --device cuda >"$out/$name.log" 2>&1
+	code=$?
+	[ $code -eq "$wanted" ] || { failed=1; verdict=FAILED; }
+	summary+=("$name: $verdict, exit $code (wanted $wanted) after $((SECONDS - began)) s")
+	sed "s/^/$name: /" "$out/$name.log" | tail -6
+}
+
+if [ -n "${MASTER:-}" ]; then
+	for mode in sum exchange; do
+		part "$mode" 0 40 "$mode" --master "$MASTER" --rank "$RANK" --across --timeout-ms 10000 \
+			--elements 1024
+	done
+else
+	# Start-ups take what NCCL takes; a rank's timeout of 3 s bounds them by 6.
+	part sum 0 20 sum
+	part exchange 0 25 exchange --elements 1024
+	part disagree 0 20 disagree
+	part eager 0 25 eager --least-ratio 10
+	for mode in timeout timeout-scatter eof eof-scatter missing; do
+		part "$mode" 0 20 "$mode"
+	done
+	# The negative control: connecting in the first call is noticed, as a call that waits.
+	NCCL_RUNTIME_CONNECT=1 part sum_connecting_late 1 20 sum
+	grep -q 'timed out' "$out/sum_connecting_late.log" ||
+		{ failed=1; summary+=("sum_connecting_late: FAILED, no word of a timeout"); }
+fi
+printf '%s\n' "${summary[@]}"
+exit $failed
