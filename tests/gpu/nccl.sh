@@ -4,6 +4,7 @@
 # tests/rank, or where it was copied): every mode of the rank program with NCCL's own, the race of
 # the split against the polled parent, and NCCL_RUNTIME_CONNECT forced to the wrong value, which must
 # be noticed. About a minute, at most 90 s; each part is bounded. Logs go to $OUT.
+# NCCL=FILE takes that library. DEVICE=fake RATIO=0 tries the script itself without a GPU.
 # MASTER=tcp:HOST:PORT RANK=R runs this host as one rank of two hosts instead, sum and exchange.
 set -u
 here=${1:-$(cd "$(dirname "$0")" && pwd)}
@@ -13,7 +14,7 @@ mkdir -p "$out"
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 export CUDA_MODULE_LOADING=EAGER
 
-nccl=$(ldconfig -p 2>/dev/null | awk '/libnccl\.so\.2/ { print $NF; exit }')
+nccl=${NCCL:-$(ldconfig -p 2>/dev/null | awk '/libnccl\.so\.2/ { print $NF; exit }')}
 if [ -z "$nccl" ]; then
 	nccl=$(timeout 20 find /opt /usr/lib /usr/local -name 'libnccl.so.2' -print -quit 2>/dev/null)
 fi
@@ -22,6 +23,9 @@ echo "nccl: $nccl"
 paths=$here/lib:$(dirname "$nccl")
 export LD_LIBRARY_PATH=$paths${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
+# 16 MiB at 8,192 rows; the fake takes less.
+elements=1024
+[ "${DEVICE:-cuda}" = fake ] && elements=64
 failed=0
 summary=()
 # part NAME WANTED-EXIT SECONDS ARGUMENTS...
@@ -29,7 +33,7 @@ part()
 {
 	local name=$1 wanted=$2 seconds=$3 code began=$SECONDS verdict=ok
 	shift 3
-	timeout -k 3 "$seconds" "$here/rank_test" "$@" --device cuda >"$out/$name.log" 2>&1
+	timeout -k 3 "$seconds" "$here/rank_test" "$@" --device "${DEVICE:-cuda}" >"$out/$name.log" 2>&1
 	code=$?
 	[ $code -eq "$wanted" ] || { failed=1; verdict=FAILED; }
 	summary+=("$name: $verdict, exit $code (wanted $wanted) after $((SECONDS - began)) s")
@@ -43,10 +47,11 @@ if [ -n "${MASTER:-}" ]; then
 	done
 else
 	# Start-ups take what NCCL takes; a rank's timeout of 3 s bounds them by 6.
+	part device 0 20 device
 	part sum 0 20 sum
-	part exchange 0 25 exchange --elements 1024
+	part exchange 0 25 exchange --elements "$elements"
 	part disagree 0 20 disagree
-	part eager 0 25 eager --least-ratio 10
+	part eager 0 25 eager --least-ratio "${RATIO:-10}"
 	for mode in timeout timeout-scatter eof eof-scatter missing; do
 		part "$mode" 0 20 "$mode"
 	done

@@ -276,6 +276,7 @@ static void test_failing_start(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(fails) / sizeof(fails[0]); i++) {
 		struct scene scene = {.fail = fails[i],
+			.timeout_ns = 2 * TF_NS_PER_S,
 			.open = i == 3 ? TF_E_DISCONNECTED : TF_E_SYSTEM,
 			.faulty = i == 0 ? 0 : 1,
 			.text = i == 0 ? "ncclGetUniqueId"

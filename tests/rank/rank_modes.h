@@ -19,11 +19,11 @@ struct rank_job {
 };
 
 #define RANK_MODES                                                                                 \
-	"sum, timeout, timeout-scatter, eof, eof-scatter, missing, exchange, disagree, eager"
+	"sum, timeout, timeout-scatter, eof, eof-scatter, missing, exchange, disagree, eager, device"
 
 /*
  * TF_OK: what must happen happened; a line on stdout says what was seen. TF_E_USAGE: no such mode.
- * The rank that stalls or leaves does so by _exit(0).
+ * The rank that stalls or leaves does so by ending its process with 0.
  */
 TF_WARN_UNUSED enum tf_status rank_mode_run(struct rank_job *job, struct tf_error *err);
 

@@ -41,6 +41,8 @@ enum tf_status tf_nccl_communicator_open(const struct tf_nccl_communicator_optio
 	if (!comm)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a communicator");
 	comm->options = *options;
+	comm->rank = (int)tf_link_rank(options->link);
+	comm->world = (int)tf_link_world(options->link);
 	if (tf_nccl_ending_init(comm, &local) == TF_OK)
 		(void)!tf_nccl_start(comm, tf_deadline_after(2 * options->timeout_ns), &local);
 	if (local.status == TF_OK) {
@@ -70,7 +72,7 @@ static struct tf_nccl_comm *carrier(struct tf_nccl_communicator *comm)
 static enum tf_status check_collective(const struct tf_nccl_communicator *comm,
 	const struct tf_nccl_collective *what, struct tf_error *err)
 {
-	uint32_t world = tf_link_world(comm->options.link);
+	uint32_t world = (uint32_t)comm->world;
 
 	if ((unsigned)what->op >= TF_OP_COUNT || (unsigned)what->dtype >= TF_DTYPE_COUNT)
 		return TF_FAIL(err, TF_E_USAGE, "operation %d on type %d is none of NCCL's", (int)what->op,
@@ -96,8 +98,8 @@ static int call_collective(struct tf_nccl_communicator *comm, struct tf_nccl_com
 			what->from, what->to, what->count, dtype, TF_NCCL_SUM, on, stream);
 	if (what->op == TF_OP_ALL_GATHER)
 		return api->ncclAllGather(what->from, what->to, what->count, dtype, on, stream);
-	return api->ncclReduceScatter(what->from, what->to,
-		what->count / tf_link_world(comm->options.link), dtype, TF_NCCL_SUM, on, stream);
+	return api->ncclReduceScatter(
+		what->from, what->to, what->count / (uint64_t)comm->world, dtype, TF_NCCL_SUM, on, stream);
 }
 
 /* The parent begins and says later how it went. */

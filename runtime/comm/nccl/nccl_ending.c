@@ -147,8 +147,14 @@ int tf_nccl_ending_fini(struct tf_nccl_communicator *comm, int64_t deadline_ns)
 		!tf_deadline_passed(deadline_ns))
 		wait_for_change(comm, tf_deadline_after(LOOK_NS));
 	pthread_mutex_unlock(&comm->lock);
-	if (!through)
+	if (!through) {
+		/* They end whenever NCCL lets them, and read what is left behind until then. */
+		if (comm->watcher_runs)
+			pthread_detach(comm->watcher);
+		if (comm->caller_runs)
+			pthread_detach(comm->caller);
 		return 0;
+	}
 	if (comm->watcher_runs)
 		pthread_join(comm->watcher, NULL);
 	if (comm->caller_runs)

@@ -24,6 +24,7 @@ typedef enum tf_status (*tf_nccl_call_fn)(struct tf_nccl_communicator *comm, str
 
 struct tf_nccl_communicator {
 	struct tf_nccl_communicator_options options;
+	int rank, world; /* the link's: a thread that is left behind must not ask the link */
 	const struct tf_nccl_api *api;
 	struct tf_nccl_facts facts;
 	struct tf_nccl_unique_id id;

@@ -70,8 +70,7 @@ static enum tf_status poll_parent(
 static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_error *err)
 {
 	struct tf_nccl_config config = TF_NCCL_CONFIG_DEFAULT;
-	int world = (int)tf_link_world(comm->options.link);
-	int rank = (int)tf_link_rank(comm->options.link), result;
+	int world = comm->world, rank = comm->rank, result;
 
 	config.blocking = 0;
 	result = comm->api->ncclCommInitRankConfig(&comm->parent, world, comm->id, rank, &config);
@@ -84,7 +83,7 @@ static enum tf_status make_split(struct tf_nccl_communicator *comm, struct tf_er
 {
 	struct tf_nccl_config config = TF_NCCL_CONFIG_DEFAULT;
 	struct tf_nccl_comm *parent = __atomic_load_n(&comm->parent, __ATOMIC_ACQUIRE);
-	int rank = (int)tf_link_rank(comm->options.link), result;
+	int rank = comm->rank, result;
 
 	config.blocking = 1;
 	config.split_share = 1;
@@ -125,7 +124,7 @@ static enum tf_status share_id(
 	struct tf_nccl_communicator *comm, int64_t deadline_ns, struct tf_error *err)
 {
 	struct tf_link *link = comm->options.link;
-	int is_root = tf_link_rank(link) == 0;
+	int is_root = comm->rank == 0;
 	struct tf_bytes bytes = {0};
 	enum tf_status status;
 
