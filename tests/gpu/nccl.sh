@@ -7,6 +7,10 @@
 # NCCL=FILE takes that library. DEVICE=fake RATIO=0 tries the script itself without a GPU.
 # MASTER=tcp:HOST:PORT RANK=R runs this host as one rank of two hosts instead, sum and exchange.
 set -u
+# All of it, whatever a part does.
+if [ -z "${BOUNDED:-}" ]; then
+	BOUNDED=1 exec timeout -k 2 88 bash "$0" "$@"
+fi
 here=${1:-$(cd "$(dirname "$0")" && pwd)}
 out=${OUT:-$here/out}
 mkdir -p "$out"
@@ -28,6 +32,7 @@ elements=1024
 [ "${DEVICE:-cuda}" = fake ] && elements=64
 failed=0
 summary=()
+trap 'printf "%s\n" "${summary[@]}" "nccl.sh: not done within 88 s"; exit 124' TERM
 # part NAME WANTED-EXIT SECONDS ARGUMENTS...
 part()
 {
@@ -46,17 +51,17 @@ if [ -n "${MASTER:-}" ]; then
 			--elements 1024
 	done
 else
-	# Start-ups take what NCCL takes; a rank's timeout of 3 s bounds them by 6.
-	part device 0 20 device
-	part sum 0 20 sum
-	part exchange 0 25 exchange --elements "$elements"
-	part disagree 0 20 disagree
-	part eager 0 25 eager --least-ratio "${RATIO:-10}"
+	# The first start-up reads the library, and may take long.
+	part device 0 10 device
+	part sum 0 25 sum --timeout-ms 12000
+	part exchange 0 15 exchange --timeout-ms 10000 --elements "$elements"
+	part disagree 0 12 disagree --timeout-ms 10000
+	part eager 0 15 eager --timeout-ms 10000 --least-ratio "${RATIO:-10}"
 	for mode in timeout timeout-scatter eof eof-scatter missing; do
-		part "$mode" 0 20 "$mode"
+		part "$mode" 0 15 "$mode"
 	done
 	# The negative control: connecting in the first call is noticed, as a call that waits.
-	NCCL_RUNTIME_CONNECT=1 part sum_connecting_late 1 20 sum
+	NCCL_RUNTIME_CONNECT=1 part sum_connecting_late 1 15 sum
 	grep -q 'timed out' "$out/sum_connecting_late.log" ||
 		{ failed=1; summary+=("sum_connecting_late: FAILED, no word of a timeout"); }
 fi

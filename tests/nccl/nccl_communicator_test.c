@@ -270,8 +270,8 @@ static void test_environment_is_kept(void **state)
 /* Every call of the start-up fails on one rank: both ranks fail alike, and all is aborted. */
 static void test_failing_start(void **state)
 {
-	static const char *const fails[] = {
-		"ncclGetUniqueId:2", "ncclCommInitRankConfig:3", "ncclCommSplit:3", "later:6"};
+	static const char *const fails[] = {"ncclGetUniqueId:2", "ncclCommInitRankConfig:3",
+		"ncclCommSplit:3", "later:6", "ncclCommGetAsyncError:2"};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(fails) / sizeof(fails[0]); i++) {
@@ -282,7 +282,8 @@ static void test_failing_start(void **state)
 			.text = i == 0 ? "ncclGetUniqueId"
 				: i == 1   ? "ncclCommInitRankConfig failed"
 				: i == 2   ? "ncclCommSplit failed"
-						   : "an operation of NCCL's failed"};
+				: i == 3   ? "an operation of NCCL's failed"
+						   : "ncclCommGetAsyncError(which, &result) failed"};
 
 		run(&scene);
 		assert_int_equal(count("destroy"), 0);
@@ -303,6 +304,19 @@ static void test_hanging_start(void **state)
 			.timeout_ns = TF_NS_PER_S,
 			.open = TF_E_TIMEOUT,
 			.text = "cannot open NCCL"};
+
+		run(&scene);
+	}
+}
+
+/* Calls of the end: what failed is told, and the communicator is gone all the same. */
+static void test_failing_end(void **state)
+{
+	static const char *const fails[] = {"ncclCommFinalize:3", "ncclCommDestroy:3"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct scene scene = {.fail = fails[i], .faulty = -1, .close = TF_E_SYSTEM};
 
 		run(&scene);
 	}
@@ -450,10 +464,11 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_carries),
 		cmocka_unit_test(test_parent_carries_apart), cmocka_unit_test(test_environment_is_kept),
 		cmocka_unit_test(test_failing_start), cmocka_unit_test(test_hanging_start),
-		cmocka_unit_test(test_failing_call), cmocka_unit_test(test_hanging_call),
-		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_hanging_abort),
-		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
-		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort)};
+		cmocka_unit_test(test_failing_end), cmocka_unit_test(test_failing_call),
+		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_return),
+		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_destroy),
+		cmocka_unit_test(test_graphs_go_first), cmocka_unit_test(test_refused_collectives),
+		cmocka_unit_test(test_abort)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

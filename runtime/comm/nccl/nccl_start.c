@@ -75,6 +75,8 @@ static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_e
 	config.blocking = 0;
 	result = comm->api->ncclCommInitRankConfig(&comm->parent, world, comm->id, rank, &config);
 	TF_TRY(tf_nccl_check(comm->api, result, "ncclCommInitRankConfig", err, __FILE__, __LINE__));
+	if (!__atomic_load_n(&comm->parent, __ATOMIC_ACQUIRE))
+		return TF_FAIL(err, TF_E_SYSTEM, "ncclCommInitRankConfig left no communicator");
 	return poll_parent(comm, result, err);
 }
 
