@@ -8,7 +8,8 @@
  *
  * The environment says what goes wrong: FAKE_NCCL_FAIL (NAME:CODE; "later:CODE" fails what was
  * begun), FAKE_NCCL_HANG (NAME: a call that returns only after the abort, and never where there is
- * no communicator yet; FAKE_NCCL_SLOW: some time after it), FAKE_NCCL_VERSION.
+ * no communicator yet; FAKE_NCCL_SLOW: some time after it, and a split takes half a
+ * second), FAKE_NCCL_VERSION.
  *
  * FAKE_NCCL_LOG names a file that gets a line a call that counts, and VIOLATION where the caller
  * breaks a rule of NCCL's. What has ended stays in memory, so that its use is seen.
@@ -215,6 +216,8 @@ static void *be_born(void *user)
 	struct tf_nccl_comm *comm = birth->comm;
 	int failed = meet(comm, comm->board->called, ++comm->calls);
 
+	if (birth->out && getenv("FAKE_NCCL_SLOW"))
+		usleep(500000);
 	/* Everybody has it open; the name may go, and does so with whoever is first. */
 	shm_unlink(comm->name);
 	if (birth->out && !failed)

@@ -368,6 +368,14 @@ static void test_slow_return(void **state)
 		assert_order(r, "abort parent", "abort split");
 }
 
+static void test_slow_split(void **state)
+{
+	const struct scene scene = {.slow = 1};
+
+	(void)state;
+	run(&scene);
+}
+
 /* An abort that never returns is left behind, and said. */
 static void test_hanging_abort(void **state)
 {
@@ -465,10 +473,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_parent_carries_apart), cmocka_unit_test(test_environment_is_kept),
 		cmocka_unit_test(test_failing_start), cmocka_unit_test(test_hanging_start),
 		cmocka_unit_test(test_failing_end), cmocka_unit_test(test_failing_call),
-		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_return),
-		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_destroy),
-		cmocka_unit_test(test_graphs_go_first), cmocka_unit_test(test_refused_collectives),
-		cmocka_unit_test(test_abort)};
+		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_split),
+		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_hanging_abort),
+		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
+		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

@@ -155,7 +155,7 @@ MISTAKES = (
         START,
         [("TF_TRY(poll_parent(comm, result, err));\n\tif (!__atomic",
           "if (!comm && !__atomic")],
-        (UNIT, "test_split_carries"),
+        (UNIT, "test_slow_split"),
     ),
     (
         "the parent carries on one host",
