@@ -223,7 +223,8 @@ static void *be_born(void *user)
 	if (birth->out && !failed)
 		__atomic_store_n(birth->out, comm, __ATOMIC_RELEASE);
 	comm->state = failed ? TF_NCCL_INTERNAL_ERROR : TF_NCCL_SUCCESS;
-	birth->ready->state = comm->state;
+	if (failed || !birth->out)
+		birth->ready->state = comm->state;
 	birth->ready->pending--;
 	free(birth);
 	return NULL;
@@ -238,7 +239,8 @@ static void bear(struct tf_nccl_comm *comm, struct tf_nccl_comm *ready, struct t
 		abort();
 	*birth = (struct birth){comm, ready, out};
 	ready->pending++;
-	ready->state = TF_NCCL_IN_PROGRESS;
+	if (!out) /* a parent may be through before its split is handed over */
+		ready->state = TF_NCCL_IN_PROGRESS;
 	if (pthread_create(&thread, NULL, be_born, birth) != 0)
 		abort();
 	pthread_detach(thread);

@@ -153,8 +153,8 @@ MISTAKES = (
     (
         "the split is not waited for",
         START,
-        [("TF_TRY(poll_parent(comm, result, err));\n\tif (!__atomic",
-          "if (!comm && !__atomic")],
+        [("result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split",
+          "result == TF_NCCL_IN_PROGRESS && !__atomic_load_n(&comm->split")],
         (UNIT, "test_slow_split"),
     ),
     (

@@ -80,7 +80,21 @@ static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_e
 	return poll_parent(comm, result, err);
 }
 
-/* The child of a non-blocking parent begins like the parent's own calls, and is polled there. */
+/*
+ * The child of a non-blocking parent begins like the parent's own calls, and its failure is told
+ * there; but the parent may be through before the child is handed over. A parent that is aborted
+ * at the deadline ends this, too.
+ */
+static enum tf_status poll_split(
+	struct tf_nccl_communicator *comm, int result, struct tf_error *err)
+{
+	while (result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split, __ATOMIC_ACQUIRE)) {
+		usleep(POLL_US);
+		TF_TRY(tf_nccl_ending_poll(comm, comm->parent, &result, err));
+	}
+	return TF_OK;
+}
+
 static enum tf_status make_split(struct tf_nccl_communicator *comm, struct tf_error *err)
 {
 	struct tf_nccl_config config = TF_NCCL_CONFIG_DEFAULT;
@@ -91,10 +105,7 @@ static enum tf_status make_split(struct tf_nccl_communicator *comm, struct tf_er
 	config.split_share = 1;
 	result = comm->api->ncclCommSplit(parent, 0, rank, &comm->split, &config);
 	TF_TRY(tf_nccl_check(comm->api, result, "ncclCommSplit", err, __FILE__, __LINE__));
-	TF_TRY(poll_parent(comm, result, err));
-	if (!__atomic_load_n(&comm->split, __ATOMIC_ACQUIRE))
-		return TF_FAIL(err, TF_E_SYSTEM, "ncclCommSplit succeeded and left no communicator");
-	return TF_OK;
+	return poll_split(comm, result, err);
 }
 
 /* Causes before consequences: a peer's failure is why a rank here waited in vain. */
