@@ -126,7 +126,7 @@ enum tfrun_status tfrun_link_pairs(uint32_t world, int (*ends)[8], struct tfrun_
 
 enum tfrun_status tfrun_launch_read(struct tfrun_launch *launch, struct tfrun_error *error)
 {
-	struct tf_launcher found;
+	struct tf_launcher found = {0};
 	struct tf_error err = {0};
 	enum tf_status status;
 

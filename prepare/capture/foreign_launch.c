@@ -6,6 +6,7 @@
  */
 #include "prepare/capture/foreign_launch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "prepare/tune/plan.h"
@@ -133,6 +134,9 @@ uint32_t tf_foreign_nth_kernel(const struct tf_foreign *foreign, uint32_t nth)
 
 	for (uint32_t i = 0; i < foreign->call_count; i++)
 		a_turn += (uint32_t)foreign->calls[i].is_kernel;
+	assert(a_turn); /* a workload without kernels has no nodes of them */
+	if (!a_turn)
+		return 0;
 	nth %= a_turn;
 	for (uint32_t i = 0;; i++) {
 		if (foreign->calls[i].is_kernel && !nth--)
