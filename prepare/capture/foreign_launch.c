@@ -135,8 +135,6 @@ uint32_t tf_foreign_nth_kernel(const struct tf_foreign *foreign, uint32_t nth)
 	for (uint32_t i = 0; i < foreign->call_count; i++)
 		a_turn += (uint32_t)foreign->calls[i].is_kernel;
 	assert(a_turn); /* a workload without kernels has no nodes of them */
-	if (!a_turn)
-		return 0;
 	nth %= a_turn;
 	for (uint32_t i = 0;; i++) {
 		if (foreign->calls[i].is_kernel && !nth--)

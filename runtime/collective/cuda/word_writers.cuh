@@ -132,9 +132,9 @@ struct tf_sentinel_words {
 
 /* What is known of a call before its wait. */
 struct tf_words_plan {
-	uint32_t begin, end; /* units of the CTA's part */
-	uint32_t first;      /* the thread's first of them */
-	uint32_t mine;       /* end of those that the own range has */
+	uint32_t first; /* the thread's first unit of the CTA's part */
+	uint32_t end;   /* of that part */
+	uint32_t mine;  /* end of those that the own range has */
 	/* by exchange: where our range lies in any segment, and where source 0's does */
 	uint64_t put_off[2], get_off[2];
 	const uint8_t *input; /* of the thread's first unit; of shard 0 where shards are sent */
@@ -150,11 +150,12 @@ template <class P, class K>
 TF_FN tf_words_plan tf_words_plan_of(const tf_collective_args &args, const tf_call &c)
 {
 	tf_words_plan plan;
+	uint32_t begin;
 
-	tf_part(c, tf_units(K::shards ? c.shard : c.bytes, 4 * P::words), &plan.begin, &plan.end);
+	tf_part(c, tf_units(K::shards ? c.shard : c.bytes, 4 * P::words), &begin, &plan.end);
 	plan.mine = K::shards ? tf_min(plan.end, tf_units(tf_shard_bytes<K>(c, c.rank), 4 * P::words))
 						  : plan.end;
-	plan.first = plan.begin + threadIdx.x;
+	plan.first = begin + threadIdx.x;
 	plan.input = (const uint8_t *)args.input + (int64_t)plan.first * (4 * P::words);
 #pragma unroll
 	for (uint32_t x = 0; x < K::exchanges; x++) {

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/device/cuda/cuda_images.h"
+#include "runtime/device/module_digest.h"
 
 struct tf_module_handle {
 	struct tf_cuda_context *context; /* a reference */
@@ -23,21 +24,6 @@ struct tf_module_handle {
 	CUlibrary library;
 	struct tf_kernel_handle *kernels;
 };
-
-static enum tf_status check_digest(
-	const void *image, size_t bytes, const uint8_t wanted[32], struct tf_error *err)
-{
-	uint8_t found[TF_DIGEST_BYTES];
-	char wanted_hex[TF_DIGEST_HEX_BYTES], found_hex[TF_DIGEST_HEX_BYTES];
-
-	crypto_hash_sha256(found, image, bytes);
-	if (memcmp(found, wanted, sizeof(found)) == 0)
-		return TF_OK;
-	tf_hex(wanted, TF_DIGEST_BYTES, wanted_hex);
-	tf_hex(found, TF_DIGEST_BYTES, found_hex);
-	return TF_FAIL(err, TF_E_MISFIT, "CUDA module: digest '%s' is asked for, the image has '%s'",
-		wanted_hex, found_hex);
-}
 
 /* A build may hold several images for a device: the digest says which; the first names a misfit. */
 static enum tf_status choose_image(uint32_t compute_capability, const uint8_t digest[32],
@@ -71,7 +57,7 @@ enum tf_status tf_cuda_module_load(struct tf_device *device, const void *image, 
 
 	if (!image)
 		TF_TRY(choose_image(device->properties.compute_capability, digest, &image, &bytes, err));
-	TF_TRY(check_digest(image, bytes, digest, err));
+	TF_TRY(tf_module_digest_check("CUDA module", image, bytes, digest, err));
 	TF_TRY(tf_cuda_context_enter(device->context, err));
 	module = tf_calloc(1, sizeof(*module));
 	if (!module)

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "runtime/device/host/host_node.h"
 #include "runtime/device/host/host_object.h"
+#include "runtime/device/module_digest.h"
 
 struct table {
 	const struct tf_host_kernel *kernels;
@@ -117,16 +118,10 @@ void tf_host_module_digest(uint8_t out[32])
 static enum tf_status check_digest(const uint8_t wanted[32], struct tf_error *err)
 {
 	uint8_t built_in[TF_DIGEST_BYTES];
-	char wanted_hex[TF_DIGEST_HEX_BYTES], built_in_hex[TF_DIGEST_HEX_BYTES];
 
 	digest_tables(built_in);
-	if (memcmp(built_in, wanted, sizeof(built_in)) == 0)
-		return TF_OK;
-	tf_hex(wanted, TF_DIGEST_BYTES, wanted_hex);
-	tf_hex(built_in, TF_DIGEST_BYTES, built_in_hex);
-	return TF_FAIL(err, TF_E_MISFIT,
-		"host module: digest '%s' is asked for, this build's kernels have '%s'", wanted_hex,
-		built_in_hex);
+	return tf_module_digest_match(
+		"host module", "this build's kernels have", built_in, wanted, err);
 }
 
 static enum tf_status copy_tables(struct tf_module_handle **out, struct tf_error *err)

@@ -10,14 +10,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
+#include "runtime/device/module_digest.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u /* Linux 6.3; needed where memory files are not executable by default */
@@ -27,21 +26,6 @@ struct tf_host_object {
 	void *handle;
 	int fd;
 };
-
-static enum tf_status check_digest(
-	const void *image, size_t bytes, const uint8_t wanted[32], struct tf_error *err)
-{
-	uint8_t found[TF_DIGEST_BYTES];
-	char wanted_hex[TF_DIGEST_HEX_BYTES], found_hex[TF_DIGEST_HEX_BYTES];
-
-	crypto_hash_sha256(found, image, bytes);
-	if (memcmp(found, wanted, sizeof(found)) == 0)
-		return TF_OK;
-	tf_hex(wanted, TF_DIGEST_BYTES, wanted_hex);
-	tf_hex(found, TF_DIGEST_BYTES, found_hex);
-	return TF_FAIL(err, TF_E_MISFIT, "host module: digest '%s' is asked for, the image has '%s'",
-		wanted_hex, found_hex);
-}
 
 static enum tf_status write_image(int fd, const uint8_t *image, size_t bytes, struct tf_error *err)
 {
@@ -85,7 +69,7 @@ enum tf_status tf_host_object_open(const void *image, size_t bytes, const uint8_
 	struct tf_host_object *object;
 	enum tf_status status;
 
-	TF_TRY(check_digest(image, bytes, digest, err));
+	TF_TRY(tf_module_digest_check("host module", image, bytes, digest, err));
 	object = tf_calloc(1, sizeof(*object));
 	if (!object)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a host module");
