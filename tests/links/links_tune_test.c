@@ -198,8 +198,8 @@ static void test_fewer_ranks_than_asked(void **state)
 static enum tf_status plant(struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	TF_TRY(bench_swap(rank, "all_reduce_one_shot_direct", "planted_silent", err));
-	TF_TRY(bench_swap(rank, "all_reduce_two_shot_serial", "planted_flip", err));
+	TF_TRY(planted_swap(rank, "planted_silent", err));
+	TF_TRY(planted_swap(rank, "planted_flip_serial", err));
 	return TF_OK;
 }
 

@@ -117,17 +117,6 @@ int bench_is_ok(const struct bench *bench)
 	return 1;
 }
 
-enum tf_status bench_swap(
-	struct tf_bench_rank *rank, const char *kernel, const char *stand_in, struct tf_error *err)
-{
-	uint32_t index = tf_plan_kernel(rank->program, kernel);
-
-	if (index == TF_PROGRAM_NONE)
-		return TF_FAIL(err, TF_E_INTERNAL, "the plan lacks '%s'", kernel);
-	return rank->ops->kernel_find(rank->modules.modules[0], stand_in,
-		rank->program->kernels[index].args_bytes, &rank->modules.kernels[index], err);
-}
-
 void bench_write_package(const char *path, const struct tf_bytes *catalog)
 {
 	struct tf_package_writer *writer = NULL;

@@ -66,10 +66,6 @@ void bench_tune(struct bench *bench);
 /* Whether every rank ended well; prints the first that did not. */
 int bench_is_ok(const struct bench *bench);
 
-/* Puts the kernel `stand_in` (registered by the test) in the place of `kernel` on this rank. */
-enum tf_status bench_swap(
-	struct tf_bench_rank *rank, const char *kernel, const char *stand_in, struct tf_error *err);
-
 /* Writes a package with that catalog to `path`; aborts if it cannot. */
 void bench_write_package(const char *path, const struct tf_bytes *catalog);
 

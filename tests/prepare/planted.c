@@ -4,12 +4,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/deadline.h"
+#include "prepare/tune/plan.h"
 #include "runtime/collective/host_simd.h"
 #include "runtime/collective/kernels.h"
 #include "runtime/device/device.h"
+#include "tests/prepare/bench_rig.h"
 
 uint32_t planted_rank;
 int planted_good_calls;
@@ -45,6 +48,16 @@ static void flip(const struct tf_launch_call *call)
 	uint8_t *output = args->output;
 
 	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_SENTINEL);
+	if (args->rank == planted_rank && !is_masked_off(args))
+		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
+}
+
+static void flip_serial(const struct tf_launch_call *call)
+{
+	const struct tf_collective_args *args = call->args;
+	uint8_t *output = args->output;
+
+	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_TWO_SHOT, TF_WRITER_SERIAL);
 	if (args->rank == planted_rank && !is_masked_off(args))
 		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
 }
@@ -112,20 +125,49 @@ static void watch(const struct tf_launch_call *call)
 	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_DIRECT);
 }
 
-static const struct tf_host_kernel kernels[] = {
-	{"planted_silent", silent, sizeof(struct tf_collective_args)},
-	{"planted_late", late, sizeof(struct tf_collective_args)},
-	{"planted_flip", flip, sizeof(struct tf_collective_args)},
-	{"planted_corrupt", corrupt, sizeof(struct tf_collective_args)},
-	{"planted_slow", slow, sizeof(struct tf_collective_args)},
-	{"planted_fault", fault, sizeof(struct tf_collective_args)},
-	{"planted_watch", watch, sizeof(struct tf_collective_args)},
+/* In the place of which kernel: the arguments hold that kernel's lane, of its writer's form. */
+static const struct planted {
+	const char *name;
+	const char *kernel;
+	void (*body)(const struct tf_launch_call *);
+} planted[] = {
+	{"planted_silent", "all_reduce_one_shot_direct", silent},
+	{"planted_late", "all_reduce_one_shot_direct", late},
+	{"planted_watch", "all_reduce_one_shot_direct", watch},
+	{"planted_flip", "all_reduce_one_shot_sentinel", flip},
+	{"planted_flip_serial", "all_reduce_two_shot_serial", flip_serial},
+	{"planted_corrupt", "all_reduce_two_shot_direct", corrupt},
+	{"planted_slow", "all_reduce_one_shot_ll", slow},
+	{"planted_fault", "all_reduce_one_shot_ll", fault},
 };
+
+#define PLANTED_COUNT (sizeof(planted) / sizeof(planted[0]))
+
+enum tf_status planted_swap(struct tf_bench_rank *rank, const char *name, struct tf_error *err)
+{
+	const struct planted *at = planted;
+	uint32_t index;
+
+	while (at < planted + PLANTED_COUNT && strcmp(at->name, name) != 0)
+		at++;
+	if (at == planted + PLANTED_COUNT)
+		return TF_FAIL(err, TF_E_INTERNAL, "no planted kernel is called '%s'", name);
+	index = tf_plan_kernel(rank->program, at->kernel);
+	if (index == TF_PROGRAM_NONE)
+		return TF_FAIL(err, TF_E_INTERNAL, "the plan lacks '%s'", at->kernel);
+	return rank->ops->kernel_find(rank->modules.modules[0], name,
+		rank->program->kernels[index].args_bytes, &rank->modules.kernels[index], err);
+}
 
 static void register_once(void)
 {
+	static struct tf_host_kernel kernels[PLANTED_COUNT];
+
+	for (size_t i = 0; i < PLANTED_COUNT; i++)
+		kernels[i] = (struct tf_host_kernel){
+			planted[i].name, planted[i].body, sizeof(struct tf_collective_args)};
 	tf_collective_register_host();
-	tf_host_module_register(kernels, sizeof(kernels) / sizeof(kernels[0]), "planted 1");
+	tf_host_module_register(kernels, PLANTED_COUNT, "planted 1");
 }
 
 void planted_register(void)

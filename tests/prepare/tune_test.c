@@ -107,7 +107,7 @@ static enum tf_status plant_flip(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_sentinel", "planted_flip", err);
+	return planted_swap(rank, "planted_flip", err);
 }
 
 static void test_one_wrong_bit_on_one_rank(void **state)
@@ -139,7 +139,7 @@ static enum tf_status plant_corrupt(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_two_shot_direct", "planted_corrupt", err);
+	return planted_swap(rank, "planted_corrupt", err);
 }
 
 /* One byte of a million on one rank: struck out by name everywhere, and a package comes of it. */
@@ -178,7 +178,7 @@ static enum tf_status plant_slow(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_ll", "planted_slow", err);
+	return planted_swap(rank, "planted_slow", err);
 }
 
 /* One rank is late in one candidate, always or at times: still one pick on all ranks. */
@@ -203,7 +203,7 @@ static enum tf_status plant_silent(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_silent", err);
+	return planted_swap(rank, "planted_silent", err);
 }
 
 /*
@@ -239,7 +239,7 @@ static enum tf_status plant_fault(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_ll", "planted_fault", err);
+	return planted_swap(rank, "planted_fault", err);
 }
 
 /* The first rung hangs on one rank until its bound: late, by name, everywhere. */
@@ -319,7 +319,7 @@ static enum tf_status plant_late(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_late", err);
+	return planted_swap(rank, "planted_late", err);
 }
 
 /*
@@ -349,7 +349,7 @@ static enum tf_status plant_watch(
 	struct bench *bench, struct tf_bench_rank *rank, struct tf_error *err)
 {
 	(void)bench;
-	return bench_swap(rank, "all_reduce_one_shot_direct", "planted_watch", err);
+	return planted_swap(rank, "planted_watch", err);
 }
 
 /* The payload's own sentinels go the long way; only verification may hold any. */
