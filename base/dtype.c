@@ -6,7 +6,7 @@
 
 static const char *const op_names[TF_OP_COUNT] = {"all_reduce", "all_gather", "reduce_scatter"};
 static const char *const dtype_names[TF_DTYPE_COUNT] = {"bf16", "f16", "f32"};
-static const char *const algorithm_names[TF_ALGORITHM_COUNT] = {"one_shot", "two_shot"};
+static const char *const algorithm_names[TF_ALGORITHM_COUNT] = {"one_shot", "two_shot", "library"};
 static const char *const writer_names[TF_WRITER_COUNT] = {"ll", "sentinel", "direct", "serial",
 	"queued", "pull", "staged", "copy_engine", "nccl", "wire"};
 

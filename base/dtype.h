@@ -22,6 +22,7 @@ enum tf_algorithm {
 	TF_ALGORITHM_ONE_SHOT =
 		0,                 /* every rank sends everything to every rank, each reduces for itself */
 	TF_ALGORITHM_TWO_SHOT, /* reduce-scatter, then all-gather of the rounded shards */
+	TF_ALGORITHM_LIBRARY,  /* the writer's library chooses, size by size: nccl alone */
 	TF_ALGORITHM_COUNT
 };
 

@@ -20,6 +20,8 @@ uint32_t tf_writer_needs(enum tf_writer writer)
 		return TF_LINK_PEER_WRITE;
 	case TF_WRITER_PULL: /* payloads are read, flags are written */
 		return TF_LINK_PEER_READ | TF_LINK_PEER_WRITE;
+	case TF_WRITER_NCCL:
+		return TF_LINK_LIBRARY;
 	default:
 		return 0;
 	}
@@ -44,9 +46,21 @@ static enum tf_status check_chunk(const struct tf_candidate *candidate, struct t
 	return TF_OK;
 }
 
+/* NCCL chooses its algorithm and geometry by itself. */
+static enum tf_status check_library(
+	const struct tf_candidate *candidate, const char **field, struct tf_error *err)
+{
+	*field = candidate->threads ? "threads" : "ctas";
+	if (candidate->threads || candidate->ctas)
+		return TF_FAIL(err, TF_E_INVALID, "writer 'nccl' chooses its threads and CTAs by itself");
+	return TF_OK;
+}
+
 static enum tf_status check_geometry(
 	const struct tf_candidate *candidate, const char **field, struct tf_error *err)
 {
+	if (candidate->writer == TF_WRITER_NCCL)
+		return check_library(candidate, field, err);
 	*field = "threads";
 	if (candidate->threads < TF_LADDER_THREADS_MIN || candidate->threads > TF_LADDER_THREADS_MAX ||
 		candidate->threads % 32)
@@ -73,6 +87,8 @@ enum tf_status tf_candidate_legal_shape(const struct tf_candidate *candidate, ui
 		return TF_FAIL(
 			err, TF_E_INVALID, "%u CTAs, writer 'copy_engine' has one", (unsigned)candidate->ctas);
 	*field = "algorithm";
+	if ((candidate->algorithm == TF_ALGORITHM_LIBRARY) != (candidate->writer == TF_WRITER_NCCL))
+		return TF_FAIL(err, TF_E_INVALID, "'library' goes with writer 'nccl', and with no other");
 	if (candidate->algorithm == TF_ALGORITHM_TWO_SHOT && ops != ALL_REDUCE)
 		return TF_FAIL(err, TF_E_INVALID, "'two_shot' does all_reduce only");
 	if (candidate->algorithm == TF_ALGORITHM_TWO_SHOT && gathers_only)

@@ -34,13 +34,17 @@ extern "C" {
 #define TF_WRITERS_AVAILABLE                                                                       \
 	(1u << TF_WRITER_LL | 1u << TF_WRITER_SENTINEL | 1u << TF_WRITER_DIRECT |                      \
 		1u << TF_WRITER_SERIAL | 1u << TF_WRITER_QUEUED | 1u << TF_WRITER_PULL |                   \
-		1u << TF_WRITER_STAGED | 1u << TF_WRITER_COPY_ENGINE)
+		1u << TF_WRITER_STAGED | 1u << TF_WRITER_COPY_ENGINE | 1u << TF_WRITER_NCCL)
 
-/* What the links of a machine offer between all pairs of the group. */
+/*
+ * What the links of a machine offer between all pairs of the group; the values are those of enum
+ * tf_device_capability.
+ */
 enum tf_link_capability {
 	TF_LINK_PEER_WRITE = 1,
 	TF_LINK_PEER_READ = 2,
 	TF_LINK_PEER_ATOMIC = 4,
+	TF_LINK_LIBRARY = 16, /* a communication library is to be called; no word of a ladder's */
 };
 
 struct tf_rung {
@@ -85,7 +89,8 @@ void tf_ladder_fini(struct tf_ladder *ladder);
 /*
  * Whether a candidate can do all of `ops` (bits 1 << enum tf_op) at all, on any machine: threads
  * and CTAs within the limits above, two_shot only for all_reduce, copy_engine and wire only for
- * one_shot all_gather, copy_engine with one CTA, a chunk for queued and no other. TF_E_INVALID says
+ * one_shot all_gather, copy_engine with one CTA, a chunk for queued and no other; library for nccl
+ * and for no other, without threads and CTAs. TF_E_INVALID says
  * what is wrong; *out_field (may be NULL) is then the ladder's field that is ("algorithm", "chunk",
  * ...).
  */

@@ -11,6 +11,7 @@ enum fault {
 	FAULT_DTYPE,
 	FAULT_WRITER,
 	FAULT_NEEDS,
+	FAULT_SHARDS,
 	FAULT_WORLD,
 	FAULT_CTAS,
 	FAULT_ALIGN,
@@ -35,6 +36,9 @@ static enum fault fault_of(const struct tf_rung *rung, const struct question *q)
 		return FAULT_WRITER;
 	if (rung->needs & ~q->capabilities || rung->without & q->capabilities)
 		return FAULT_NEEDS;
+	if (rung->candidate.writer == TF_WRITER_NCCL && q->group->op == TF_OP_REDUCE_SCATTER &&
+		tf_group_input_count(q->group) % q->world)
+		return FAULT_SHARDS;
 	if (q->world < rung->world_min || q->world > rung->world_max)
 		return FAULT_WORLD;
 	if (rung->ctas_per_peer * (q->world - 1) > rung->candidate.ctas)
@@ -61,9 +65,12 @@ static uint64_t bytes_away(const struct tf_rung *rung, const struct question *q)
 
 static void explain_links(const char *verb, uint32_t bits, const char *end, char *out, size_t size)
 {
-	snprintf(out, size, "%s%s%s%s%s", verb, bits & TF_LINK_PEER_WRITE ? " peer_write" : "",
-		bits & TF_LINK_PEER_READ ? " peer_read" : "",
-		bits & TF_LINK_PEER_ATOMIC ? " peer_atomic" : "", end);
+	if (bits & TF_LINK_LIBRARY)
+		snprintf(out, size, "needs NCCL, which is off ('--nccl on')");
+	else
+		snprintf(out, size, "%s%s%s%s%s", verb, bits & TF_LINK_PEER_WRITE ? " peer_write" : "",
+			bits & TF_LINK_PEER_READ ? " peer_read" : "",
+			bits & TF_LINK_PEER_ATOMIC ? " peer_atomic" : "", end);
 }
 
 static void explain(
@@ -85,6 +92,10 @@ static void explain(
 	case FAULT_NEEDS:
 		explain_links(lacks ? "needs" : "is for links without", lacks ? lacks : beside,
 			lacks ? " of the links" : "", out, size);
+		return;
+	case FAULT_SHARDS:
+		snprintf(out, size, "NCCL scatters equal shards, and its elements are no multiple of %u",
+			(unsigned)q->world);
 		return;
 	case FAULT_WORLD:
 		snprintf(out, size, "world %u is outside its %u to %u", (unsigned)q->world,

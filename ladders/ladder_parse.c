@@ -33,8 +33,8 @@ struct raw_ladder {
 
 static const cyaml_strval_t topologies[] = {
 	{"switched", 0}, {"host-bridge", 1}, {"ring", 2}, {"fabric", 3}, {"local", 4}};
-static const cyaml_strval_t algorithms[] = {
-	{"one_shot", TF_ALGORITHM_ONE_SHOT}, {"two_shot", TF_ALGORITHM_TWO_SHOT}};
+static const cyaml_strval_t algorithms[] = {{"one_shot", TF_ALGORITHM_ONE_SHOT},
+	{"two_shot", TF_ALGORITHM_TWO_SHOT}, {"library", TF_ALGORITHM_LIBRARY}};
 static const cyaml_strval_t writers[] = {{"ll", TF_WRITER_LL}, {"sentinel", TF_WRITER_SENTINEL},
 	{"direct", TF_WRITER_DIRECT}, {"serial", TF_WRITER_SERIAL}, {"queued", TF_WRITER_QUEUED},
 	{"pull", TF_WRITER_PULL}, {"staged", TF_WRITER_STAGED}, {"copy_engine", TF_WRITER_COPY_ENGINE},
@@ -70,8 +70,8 @@ static const cyaml_schema_field_t rung_fields[] = {
 	CYAML_FIELD_ENUM(
 		"algorithm", CYAML_FLAG_STRICT, struct raw_rung, algorithm, algorithms, COUNT(algorithms)),
 	CYAML_FIELD_ENUM("writer", CYAML_FLAG_STRICT, struct raw_rung, writer, writers, COUNT(writers)),
-	NUMBER("threads", threads, 0),
-	NUMBER("ctas", ctas, 0),
+	NUMBER("threads", threads, CYAML_FLAG_OPTIONAL),
+	NUMBER("ctas", ctas, CYAML_FLAG_OPTIONAL),
 	NUMBER("chunk", chunk, CYAML_FLAG_OPTIONAL),
 	CYAML_FIELD_FLAGS("ops", CYAML_FLAG_STRICT, struct raw_rung, ops, ops, COUNT(ops)),
 	CYAML_FIELD_FLAGS("dtypes", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_rung, dtypes,
@@ -231,11 +231,11 @@ static enum tf_status read_masks(struct reading *r)
 	if (!given)
 		return read_without(r);
 	TF_TRY(tf_yaml_distinct(r->yaml, r->path, r->err));
-	if (rung->needs & ~raw->needs)
+	if (rung->needs & ~raw->needs & ~(uint32_t)TF_LINK_LIBRARY)
 		return tf_yaml_fail(r->yaml, r->err, r->path, "writer '%s' also needs %s",
 			tf_writer_name(rung->candidate.writer),
 			rung->needs & ~raw->needs & TF_LINK_PEER_READ ? "peer_read" : "peer_write");
-	rung->needs = raw->needs;
+	rung->needs |= raw->needs;
 	return read_without(r);
 }
 
@@ -259,6 +259,24 @@ static enum tf_status check_shape(struct reading *r)
 	return TF_OK;
 }
 
+/* Every writer of ours is given both; the shape's check refuses them where they mean nothing. */
+static enum tf_status read_geometry(struct reading *r)
+{
+	const struct raw_rung *raw = r->raw;
+	struct tf_candidate *candidate = &r->rung->candidate;
+
+	if (candidate->writer != TF_WRITER_NCCL && (!raw->threads || !raw->ctas))
+		return tf_yaml_fail(r->yaml, r->err, path_of(r, ""), "required key '%s' is missing",
+			raw->threads ? "ctas" : "threads");
+	if (raw->threads)
+		TF_TRY(read_number(r, "threads", raw->threads, TF_LADDER_THREADS_MAX, &candidate->threads));
+	if (candidate->threads % 32)
+		return tf_yaml_fail_value(r->yaml, r->err, path_of(r, "threads"), NULL);
+	if (raw->ctas)
+		TF_TRY(read_number(r, "ctas", raw->ctas, TF_LADDER_CTAS_MAX, &candidate->ctas));
+	return TF_OK;
+}
+
 static enum tf_status read_rung(struct reading *r)
 {
 	const struct raw_rung *raw = r->raw;
@@ -266,10 +284,7 @@ static enum tf_status read_rung(struct reading *r)
 
 	candidate->algorithm = raw->algorithm;
 	candidate->writer = raw->writer;
-	TF_TRY(read_number(r, "threads", raw->threads, TF_LADDER_THREADS_MAX, &candidate->threads));
-	if (candidate->threads % 32)
-		return tf_yaml_fail_value(r->yaml, r->err, path_of(r, "threads"), NULL);
-	TF_TRY(read_number(r, "ctas", raw->ctas, TF_LADDER_CTAS_MAX, &candidate->ctas));
+	TF_TRY(read_geometry(r));
 	if (raw->chunk)
 		TF_TRY(tf_yaml_size(r->yaml, path_of(r, "chunk"), raw->chunk, TF_LADDER_CHUNK_MIN,
 			TF_LADDER_CHUNK_MAX, &candidate->chunk_bytes, r->err));

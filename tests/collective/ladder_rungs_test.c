@@ -113,6 +113,7 @@ static void ladder_cases(struct ranks *ranks, uint32_t rank, void *user)
 		const struct tf_rung *rung = &plan->ladder->rungs[i];
 
 		if (ranks->world < rung->world_min || ranks->world > rung->world_max ||
+			rung->candidate.algorithm == TF_ALGORITHM_LIBRARY ||
 			!(TF_WRITERS_AVAILABLE >> rung->candidate.writer & 1))
 			continue;
 		rung_cases(ranks, rank, rung, plan);

@@ -132,7 +132,8 @@ static void matrix_batch(struct rig *rig, struct rig_call call, enum tf_fill fil
 	call.area_in = 0;
 	upload(rig, &call, call.count * 31 + (uint64_t)fill, fill, inputs);
 	for (int algorithm = 0; algorithm < TF_ALGORITHM_COUNT; algorithm++) {
-		if (algorithm == TF_ALGORITHM_TWO_SHOT && call.op != TF_OP_ALL_REDUCE)
+		if (algorithm == TF_ALGORITHM_LIBRARY ||
+			(algorithm == TF_ALGORITHM_TWO_SHOT && call.op != TF_OP_ALL_REDUCE))
 			continue;
 		for (int writer = 0; writer < RIG_WRITERS; writer++) {
 			for (uint32_t ctas = 1; ctas <= 4 && may_run(rig, writer); ctas += 3) {
@@ -205,7 +206,7 @@ static struct rig_call sequence_call(uint32_t step, int kernel, uint32_t world, 
 	if (call.count > COUNT_MAX)
 		call.count = 1024;
 	if (call.op == TF_OP_ALL_REDUCE)
-		call.algorithm = (enum tf_algorithm)(draw(state) % TF_ALGORITHM_COUNT);
+		call.algorithm = (enum tf_algorithm)(draw(state) % TF_ALGORITHM_LIBRARY);
 	if (kernel >= 0) {
 		call.op = TF_OP_ALL_REDUCE;
 		call.algorithm = (enum tf_algorithm)(kernel / RIG_WRITERS);

@@ -74,7 +74,7 @@ void rig_load_kernels(const char *path)
 
 	CHECK(cudaLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
 	for (int op = 0; op < TF_OP_COUNT; op++) {
-		for (int algorithm = 0; algorithm < TF_ALGORITHM_COUNT; algorithm++) {
+		for (int algorithm = 0; algorithm < TF_ALGORITHM_LIBRARY; algorithm++) {
 			for (int writer = 0; writer < RIG_WRITERS; writer++) {
 				if (algorithm == TF_ALGORITHM_TWO_SHOT && op != TF_OP_ALL_REDUCE)
 					continue;

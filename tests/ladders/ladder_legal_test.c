@@ -122,7 +122,7 @@ static void switched_offers_a_bounded_choice(void **state)
 		}
 	}
 	for (uint32_t i = 1; i < ladder.rung_count; i++)
-		assert_true(ladder.rungs[i].without ||
+		assert_true(ladder.rungs[i].without || ladder.rungs[i].needs & TF_LINK_LIBRARY ||
 			ladder.rungs[i - 1].candidate.ctas <= ladder.rungs[i].candidate.ctas);
 	tf_ladder_fini(&ladder);
 }
@@ -204,8 +204,10 @@ static void no_rung_says_what_the_nearest_lacks(void **state)
 			"(one_shot/ll/t64/c2): is not for all_reduce"},
 		{RUNG(TF_WRITER_LL, 1, 6, 2, 8, 1, 4096, 1, 1), 4, 7,
 			"(one_shot/ll/t64/c2): is not for bf16"},
-		{RUNG(TF_WRITER_NCCL, 1, 1, 2, 8, 1, 4096, 1, 0), 4, 7,
-			"(one_shot/nccl/t64/c2): writer 'nccl' is not available in this build"},
+		{RUNG(TF_WRITER_WIRE, 1, 1, 2, 8, 1, 4096, 1, 0), 4, 7,
+			"(one_shot/wire/t64/c2): writer 'wire' is not available in this build"},
+		{RUNG(TF_WRITER_NCCL, 1, 1, 2, 8, 1, 4096, 1, TF_LINK_LIBRARY), 4, 7,
+			"(one_shot/nccl/t64/c2): needs NCCL, which is off ('--nccl on')"},
 		{RUNG(TF_WRITER_LL, 1, 1, 2, 8, 1, 4096, 1, 5), 4, 2,
 			"(one_shot/ll/t64/c2): needs peer_write peer_atomic of the links"},
 		{RUNG(TF_WRITER_LL, 1, 1, 2, 3, 1, 4096, 1, 1), 4, 7,
@@ -347,6 +349,14 @@ static void shapes(void **state)
 	refuse_shape(c, 1, "chunk", "257 bytes, allowed: a multiple of 16 from 256 to 16777216");
 	c.writer = TF_WRITER_DIRECT;
 	refuse_shape(c, 1, "chunk", "writer 'direct' does not chunk, only 'queued' does");
+	c = (struct tf_candidate){TF_ALGORITHM_LIBRARY, TF_WRITER_NCCL, 0, 0, 0};
+	assert_int_equal(tf_candidate_legal_shape(&c, 7, NULL, NULL), TF_OK);
+	c.ctas = 1;
+	refuse_shape(c, 1, "ctas", "writer 'nccl' chooses its threads and CTAs by itself");
+	c = (struct tf_candidate){TF_ALGORITHM_ONE_SHOT, TF_WRITER_NCCL, 0, 0, 0};
+	refuse_shape(c, 1, "algorithm", "'library' goes with writer 'nccl', and with no other");
+	c = (struct tf_candidate){TF_ALGORITHM_LIBRARY, TF_WRITER_LL, 32, 1, 0};
+	refuse_shape(c, 1, "algorithm", "'library' goes with writer 'nccl', and with no other");
 }
 
 int main(void)

@@ -140,10 +140,12 @@ static void knows_every_word(void **state)
 				if (gathers && op != TF_OP_ALL_GATHER)
 					continue;
 				snprintf(text, sizeof(text),
-					HEAD "  - {algorithm: one_shot, writer: %s, threads: 32, ctas: 1, ops: [%s], "
-						 "dtypes: [%s], world: [2, 2], bytes: [1, 8], reason: r%s}\n",
-					tf_writer_name((enum tf_writer)writer), tf_op_name((enum tf_op)op),
-					tf_dtype_name((enum tf_dtype)dtype),
+					HEAD "  - {algorithm: %s, writer: %s, %sops: [%s], dtypes: [%s], "
+						 "world: [2, 2], bytes: [1, 8], reason: r%s}\n",
+					writer == TF_WRITER_NCCL ? "library" : "one_shot",
+					tf_writer_name((enum tf_writer)writer),
+					writer == TF_WRITER_NCCL ? "" : "threads: 32, ctas: 1, ",
+					tf_op_name((enum tf_op)op), tf_dtype_name((enum tf_dtype)dtype),
 					writer == TF_WRITER_QUEUED ? ", chunk: 256" : "");
 				assert_int_equal(parse(text, strlen(text), &ladder, NULL), TF_OK);
 				assert_int_equal(ladder.rungs[0].candidate.writer, writer);
@@ -168,7 +170,13 @@ static void refuses_keys(void **state)
 		{"topology: switched\nsummary: s\n", "x.yaml:1: required key 'rungs' is missing"},
 		{"topology: switched\nrungs:\n" GOOD, "x.yaml:1: required key 'summary' is missing"},
 		{HEAD GOOD "  - algorithm: one_shot\n    writer: ll\n",
-			"x.yaml:6: rungs[1]: required key 'threads' is missing"},
+			"x.yaml:6: rungs[1]: required key 'ops' is missing"},
+		{HEAD "  - {algorithm: one_shot, writer: ll, ctas: 1, ops: [all_reduce], world: [2, 2], "
+			  "bytes: [1, 8], reason: r}\n",
+			"x.yaml:4: rungs[0]: required key 'threads' is missing"},
+		{HEAD "  - {algorithm: one_shot, writer: ll, threads: 32, ops: [all_reduce], "
+			  "world: [2, 2], bytes: [1, 8], reason: r}\n",
+			"x.yaml:4: rungs[0]: required key 'ctas' is missing"},
 		{HEAD RUNG("one_shot", "ll", ", writer: ll", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:5: key 'writer' is given twice, first in line 4"},
 		{"? [a]\n: b\n", "x.yaml:1: a key must be a text"},
@@ -186,7 +194,7 @@ static void refuses_words_and_types(void **state)
 		{HEAD GOOD RUNG("one_shot", "lll", "", "[all_reduce]", "[2, 8]", "[1, 8]"),
 			"x.yaml:6: rungs[1].writer: found 'lll', allowed: " WRITERS},
 		{HEAD RUNG("ring", "ll", "", "[all_reduce]", "[2, 8]", "[1, 8]"),
-			"x.yaml:4: rungs[0].algorithm: found 'ring', allowed: one_shot, two_shot"},
+			"x.yaml:4: rungs[0].algorithm: found 'ring', allowed: one_shot, two_shot, library"},
 		{HEAD RUNG("one_shot", "ll", "", "[allgather]", "[2, 8]", "[1, 8]"),
 			"x.yaml:4: rungs[0].ops[0]: found 'allgather', allowed: "
 			"all_reduce, all_gather, reduce_scatter"},
