@@ -58,6 +58,8 @@ enum tf_device_capability {
 	TF_DEVICE_PEER_READ = 2,
 	TF_DEVICE_PEER_ATOMIC = 4,
 	TF_DEVICE_ADDRESSABLE = 8, /* the CPU may dereference window addresses */
+	/* a communication library is to be called too; no device says so, its user does */
+	TF_DEVICE_LIBRARY = 16,
 };
 
 struct tf_device_properties {
@@ -153,6 +155,11 @@ struct tf_device_ops {
 	enum tf_status (*guest_open)(const char *which, struct tf_device **out, struct tf_error *err);
 	void (*close)(struct tf_device *device); /* takes NULL */
 	void (*properties)(const struct tf_device *device, struct tf_device_properties *out);
+	/*
+	 * Makes the device's context current on this thread, for calls of another library. Host:
+	 * nothing.
+	 */
+	enum tf_status (*enter)(struct tf_device *device, struct tf_error *err);
 
 	/*
 	 * A shareable segment of `bytes` (a multiple of the granularity, at most

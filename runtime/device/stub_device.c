@@ -34,6 +34,12 @@ static void stub_properties(const struct tf_device *device, struct tf_device_pro
 	memset(out, 0, sizeof(*out));
 }
 
+static enum tf_status stub_enter(struct tf_device *device, struct tf_error *err)
+{
+	(void)device;
+	return UNSUPPORTED(err, "enter");
+}
+
 static enum tf_status stub_segment_create(
 	struct tf_device *device, uint64_t bytes, int *out_fd, struct tf_error *err)
 {
@@ -205,6 +211,7 @@ const struct tf_device_ops tf_stub_device_ops = {
 	stub_guest_open,
 	stub_close,
 	stub_properties,
+	stub_enter,
 	stub_segment_create,
 	stub_host_segment_create,
 	stub_window_open,

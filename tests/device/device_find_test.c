@@ -162,6 +162,7 @@ static void test_stub_names_its_operation(void **state)
 
 	(void)state;
 	STUB(open, 0, NULL);
+	STUB(enter, NULL);
 	STUB(segment_create, NULL, 0, NULL);
 	STUB(host_segment_create, NULL, 0, NULL);
 	STUB(window_open, NULL, zero, 0, 0, 0, NULL);

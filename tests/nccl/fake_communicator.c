@@ -12,7 +12,8 @@
  * second), FAKE_NCCL_VERSION.
  *
  * FAKE_NCCL_LOG names a file that gets a line a call that counts, and VIOLATION where the caller
- * breaks a rule of NCCL's. What has ended stays in memory, so that its use is seen.
+ * breaks a rule of NCCL's. On a NULL stream work is done, or aborted, when the call returns. What
+ * has ended stays in memory, so that its use is seen.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -66,7 +67,10 @@ TF_NCCL_CALLS(DECLARE)
 TF_NCCL_TEXTS(DECLARE)
 #undef DECLARE
 
-static struct tf_nccl_comm *all_comms; /* reachable for ever */
+static struct tf_nccl_comm *all_comms; /* reachable for ever; __atomic: ranks may be threads */
+
+/* What the table looks for: this library takes the host's memory. */
+EXPORT const char fake_nccl_runs_on_host = 1;
 
 static void note(const char *fmt, ...) TF_PRINTF(1, 2);
 static void note(const char *fmt, ...)
@@ -200,8 +204,10 @@ static struct tf_nccl_comm *make(const char *name, int rank, int world)
 	comm->world = (unsigned)world;
 	comm->is_connected = connect && strcmp(connect, "0") == 0;
 	comm->state = TF_NCCL_IN_PROGRESS;
-	comm->next = all_comms;
-	all_comms = comm;
+	comm->next = __atomic_load_n(&all_comms, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(
+		&all_comms, &comm->next, comm, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 	return comm;
 }
 
@@ -371,8 +377,12 @@ static void *launch(void *user)
 	if (failed) {
 		comm->pending--;
 		free(work);
-	} else {
+	} else if (work->stream) {
 		fake_stream_push(work->stream, run, work);
+	} else {
+		run(work);
+		free(work);
+		failed = *comm->aborted;
 	}
 	comm->state = failed ? TF_NCCL_INTERNAL_ERROR : TF_NCCL_SUCCESS;
 	comm->pending--;

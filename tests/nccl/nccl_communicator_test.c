@@ -78,7 +78,7 @@ static int check_end(const struct scene *scene, struct tf_nccl_communicator *com
 	MUST(check_text(scene, rank, seen) == 0);
 	MUST(all_reduce(comm, device, at, &again) == status);
 	MUST(strcmp(again.text, seen->text) == 0);
-	MUST(tf_nccl_communicator_wait(comm, rank_device_wait, device, NULL) == status);
+	MUST(tf_nccl_communicator_wait(comm, TIMEOUT_NS, rank_device_wait, device, NULL) == status);
 	MUST(tf_nccl_communicator_close(comm, NULL) == scene->close);
 	return 0;
 }
@@ -107,7 +107,7 @@ static int play(const struct scene *scene, struct tf_link *link, struct rank_dev
 	MUST(status == scene->enqueue);
 	if (status != TF_OK)
 		return check_end(scene, comm, device, at, rank, status, &err);
-	status = tf_nccl_communicator_wait(comm, rank_device_wait, device, &err);
+	status = tf_nccl_communicator_wait(comm, options.timeout_ns, rank_device_wait, device, &err);
 	if (status != scene->wait)
 		fprintf(stderr, "rank %u: wait: %s: %s\n", rank, tf_status_name(status), err.text);
 	MUST(status == scene->wait);
@@ -432,7 +432,7 @@ static int refuse(struct tf_nccl_communicator *comm, struct rank_device *device)
 	MUST(tf_nccl_communicator_enqueue(comm, &odd, device->stream, &err) == TF_E_USAGE);
 	MUST(strstr(err.text, "a multiple of 2 elements, not 7"));
 	MUST(tf_nccl_communicator_enqueue(comm, &none, device->stream, NULL) == TF_E_USAGE);
-	MUST(tf_nccl_communicator_wait(comm, rank_device_wait, device, NULL) == TF_OK);
+	MUST(tf_nccl_communicator_wait(comm, TIMEOUT_NS, rank_device_wait, device, NULL) == TF_OK);
 	return 0;
 }
 

@@ -77,9 +77,9 @@ MISTAKES = (
     (
         "a late collective is not aborted",
         COMMUNICATOR,
-        [("\t\t\tcomm->options.timeout_ns / TF_NS_PER_MS);\n"
+        [("\t\t\tbound_ns / TF_NS_PER_MS);\n"
           "\treturn tf_nccl_ending_give_up(comm, &local, err);",
-          "\t\t\tcomm->options.timeout_ns / TF_NS_PER_MS);\n"
+          "\t\t\tbound_ns / TF_NS_PER_MS);\n"
           "\tif (err)\n\t\t*err = local;\n\treturn local.status;")],
         (RANK, "timeout"),
     ),

@@ -137,7 +137,7 @@ static enum tf_status run_chain(struct rank_job *job, struct tf_nccl_communicato
 		TF_TRY(meet(job, err));
 	for (unsigned turn = 1; turn < CHAIN; turn++)
 		TF_TRY(sum_once(job, comm, chain, turn, err));
-	TF_TRY(tf_nccl_communicator_wait(comm, rank_device_wait, &job->device, err));
+	TF_TRY(tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err));
 	return check_chain(job, chain, err);
 }
 
@@ -199,7 +199,7 @@ static enum tf_status scatter_or_sum(struct rank_job *job, struct tf_nccl_commun
 		.to = chain->at[1]};
 
 	TF_TRY(tf_nccl_communicator_enqueue(comm, &what, job->device.stream, err));
-	return tf_nccl_communicator_wait(comm, rank_device_wait, &job->device, err);
+	return tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err);
 }
 
 /* The communicator has ended and says so for ever. */
@@ -324,7 +324,7 @@ static enum tf_status exchange_rows(struct rank_job *job, struct tf_nccl_communi
 
 	for (unsigned i = 0; i < 3; i++)
 		TF_TRY(tf_nccl_communicator_enqueue(comm, &calls[i], stream, err));
-	TF_TRY(tf_nccl_communicator_wait(comm, rank_device_wait, &job->device, err));
+	TF_TRY(tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err));
 	TF_TRY(rank_device_read(&job->device, ex->host, ex->sum, count * 2, err));
 	TF_TRY(rank_device_read(&job->device, ex->other, ex->gathered, count * 2, err));
 	for (uint64_t i = 0; i < count; i++)
@@ -371,7 +371,7 @@ static enum tf_status time_calls(struct rank_job *job, struct tf_nccl_communicat
 	began = tf_now_ns();
 	for (unsigned i = 0; i < calls; i++)
 		TF_TRY(tf_nccl_communicator_enqueue(comm, what, job->device.stream, err));
-	TF_TRY(tf_nccl_communicator_wait(comm, rank_device_wait, &job->device, err));
+	TF_TRY(tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err));
 	*out_ns = (tf_now_ns() - began) / calls;
 	return TF_OK;
 }

@@ -72,7 +72,7 @@ static enum tf_status check_version(
 /* Every function that a library of this version has. */
 static enum tf_status resolve(int version, struct tf_nccl_api *filled, struct tf_error *err)
 {
-	struct tf_dynlib_symbol wanted[SYMBOL_COUNT + 1] = {{NULL, 0, 0}};
+	struct tf_dynlib_symbol wanted[SYMBOL_COUNT + 2] = {{NULL, 0, 0}};
 	char text[TF_NCCL_VERSION_BYTES];
 	size_t count = 0;
 	void *library; /* stays open */
@@ -82,6 +82,8 @@ static enum tf_status resolve(int version, struct tf_nccl_api *filled, struct tf
 		if (symbols[i].since <= version)
 			wanted[count++] = (struct tf_dynlib_symbol){symbols[i].name, symbols[i].table_off, 0};
 	}
+	wanted[count] = (struct tf_dynlib_symbol){
+		"fake_nccl_runs_on_host", offsetof(struct tf_nccl_api, runs_on_host), 1};
 	status = tf_dynlib_open(sonames, wanted, filled, sizeof(*filled), &library, err);
 	if (status != TF_OK)
 		tf_error_prefix(err, "NCCL %s", tf_nccl_version_text(version, text));

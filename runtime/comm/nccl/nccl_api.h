@@ -62,6 +62,11 @@ extern "C" {
 /* Constant once it is filled. */
 struct tf_nccl_api {
 	int version; /* TF_NCCL_VERSION */
+	/*
+	 * Not NULL: a stand-in of NCCL's, which works on the host's memory and, on a NULL stream,
+	 * before the call returns. It says so by exporting "fake_nccl_runs_on_host", as NCCL does not.
+	 */
+	const void *runs_on_host;
 #define TF_NCCL_MEMBER(name, since, parameters) int(*name) parameters;
 	TF_NCCL_CALLS(TF_NCCL_MEMBER)
 #undef TF_NCCL_MEMBER

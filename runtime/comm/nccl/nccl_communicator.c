@@ -161,10 +161,10 @@ enum tf_status tf_nccl_communicator_enqueue(struct tf_nccl_communicator *comm,
 	return tf_nccl_ending_give_up(comm, &local, err);
 }
 
-enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm,
+enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm, int64_t bound_ns,
 	tf_nccl_stream_wait_fn wait, void *user, struct tf_error *err)
 {
-	int64_t deadline = tf_deadline_after(comm->options.timeout_ns);
+	int64_t deadline = tf_deadline_after(bound_ns);
 	struct tf_error local = {0};
 	enum tf_status status;
 	int result, late;
@@ -189,7 +189,7 @@ enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm,
 	if (late)
 		(void)!TF_FAIL(&local, TF_E_TIMEOUT,
 			"a collective of NCCL's timed out: it was not done within %" PRId64 " ms",
-			comm->options.timeout_ns / TF_NS_PER_MS);
+			bound_ns / TF_NS_PER_MS);
 	return tf_nccl_ending_give_up(comm, &local, err);
 }
 

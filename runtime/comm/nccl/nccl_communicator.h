@@ -21,7 +21,7 @@
  *                makes NCCL give the call back. A hand-over to another thread would cost more than
  *                the call. It looks every sixteenth of the timeout, so a late call ends at most so
  *                much after its deadline.
- *   a wait       timeout_ns, looking at the link and at NCCL's errors meanwhile.
+ *   a wait       its caller's bound, looking at the link and at NCCL's errors meanwhile.
  *   the end      TF_NCCL_END_NS. What NCCL does not give back by then is left behind, with its
  *                memory, and said (TF_E_TIMEOUT).
  *
@@ -125,11 +125,11 @@ typedef enum tf_status (*tf_nccl_stream_wait_fn)(
 	void *user, int64_t deadline_ns, struct tf_error *err);
 
 /*
- * Waits until what was enqueued is done, at most timeout_ns from now. On any failure the
+ * Waits until what was enqueued is done, at most `bound_ns` from now. On any failure the
  * communicator has ended, and the stream's work with it. Statuses as enqueue's, and the stream's.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm,
-	tf_nccl_stream_wait_fn wait, void *user, struct tf_error *err);
+	int64_t bound_ns, tf_nccl_stream_wait_fn wait, void *user, struct tf_error *err);
 
 /* A graph that holds collectives of this communicator was made; it was destroyed. */
 void tf_nccl_communicator_graph_ref(struct tf_nccl_communicator *comm);

@@ -105,6 +105,11 @@ static enum tf_status cuda_read(
 	return tf_cuda_context_settle(context, err);
 }
 
+static enum tf_status cuda_enter(struct tf_device *device, struct tf_error *err)
+{
+	return tf_cuda_context_enter(device->context, err);
+}
+
 static enum tf_status cuda_write(
 	struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err)
 {
@@ -125,6 +130,7 @@ const struct tf_device_ops tf_cuda_device_ops = {
 	.guest_open = cuda_guest_open,
 	.close = cuda_close,
 	.properties = cuda_properties,
+	.enter = cuda_enter,
 	.segment_create = tf_cuda_segment_create,
 	.host_segment_create = tf_cuda_host_segment_create,
 	.window_open = tf_cuda_window_open,

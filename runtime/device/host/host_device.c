@@ -67,6 +67,12 @@ static void host_properties(const struct tf_device *device, struct tf_device_pro
 	};
 }
 
+static enum tf_status host_enter(struct tf_device *device, struct tf_error *err)
+{
+	(void)device, (void)err;
+	return TF_OK;
+}
+
 static enum tf_status host_move(
 	struct tf_device *device, void *to, const void *from, size_t bytes, struct tf_error *err)
 {
@@ -86,6 +92,7 @@ const struct tf_device_ops tf_host_device_ops = {
 	.guest_open = host_guest_open,
 	.close = host_close,
 	.properties = host_properties,
+	.enter = host_enter,
 	.segment_create = tf_host_segment_create,
 	.host_segment_create = tf_host_segment_create,
 	.window_open = tf_host_window_open,
