@@ -23,6 +23,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "runtime/device/comm_caller.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,12 +110,13 @@ struct tf_launch_call {
  * A graph with every address resolved, ready to be built; borrowed for the call of graph_build.
  */
 struct tf_exec_node {
-	int kind; /* enum tf_node_kind of catalog/program.h: KERNEL, COPY, SET, EMPTY */
+	int kind; /* enum tf_node_kind of catalog/program.h */
 	struct tf_launch_call launch;
 	void *to;
 	const void *from;
 	uint64_t bytes;
-	uint32_t value; /* SET: 0..255 */
+	uint32_t value;                /* SET: 0..255; COMM: the group */
+	struct tf_comm_caller *caller; /* COMM; outlives the graph */
 };
 
 /* One argument of a kernel in its argument bytes. */
@@ -257,6 +259,12 @@ struct tf_device_ops {
 		struct tf_stream *stream, void *to, const void *from, uint64_t bytes, struct tf_error *err);
 	enum tf_status (*stream_set)(
 		struct tf_stream *stream, void *to, uint8_t value, uint64_t bytes, struct tf_error *err);
+	/*
+	 * What the call itself fails with is returned: on CUDA by this operation, on the host by
+	 * stream_wait, which then ends there (the queue is dropped). TF_E_USAGE: NULL.
+	 */
+	enum tf_status (*stream_comm)(
+		struct tf_stream *stream, const struct tf_comm_call *call, struct tf_error *err);
 	enum tf_status (*stream_graph)(
 		struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err);
 	/*
@@ -281,8 +289,11 @@ struct tf_device_ops {
 	 * Builds and instantiates; copies all argument bytes. A node runs after every node with an
 	 * edge to it; the host runs nodes one by one, the lowest index first among those that may
 	 * run. CUDA: the addresses of copies and sets are mapped by now.
+	 * COMM nodes: CUDA captures each different call (caller, group, operands) once, on a stream of
+	 * its own, and puts it in as a child graph; the host calls when the node runs.
 	 * TF_E_INVALID names the node (a cycle, a kind or operation it cannot run) or the edge;
-	 * TF_E_LIMIT. Launching allocates nothing. graph_destroy takes NULL.
+	 * TF_E_LIMIT; what a caller's enqueue fails with, with the node's number. Launching allocates
+	 * nothing. graph_destroy takes NULL, and ends before the callers it holds.
 	 */
 	enum tf_status (*graph_build)(struct tf_device *device, const struct tf_exec_node *nodes,
 		uint32_t node_count, const struct tf_exec_edge *edges, uint32_t edge_count,

@@ -160,6 +160,13 @@ static enum tf_status stub_stream_set(
 	return UNSUPPORTED(err, "stream_set");
 }
 
+static enum tf_status stub_stream_comm(
+	struct tf_stream *stream, const struct tf_comm_call *call, struct tf_error *err)
+{
+	(void)stream, (void)call;
+	return UNSUPPORTED(err, "stream_comm");
+}
+
 static enum tf_status stub_stream_graph(
 	struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err)
 {
@@ -230,6 +237,7 @@ const struct tf_device_ops tf_stub_device_ops = {
 	stub_stream_launch,
 	stub_stream_copy,
 	stub_stream_set,
+	stub_stream_comm,
 	stub_stream_graph,
 	stub_stream_wait,
 	stub_stream_note,

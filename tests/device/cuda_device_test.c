@@ -26,6 +26,7 @@
 #include "runtime/device/cuda/cuda_plain.h"
 #include "runtime/device/device.h"
 #include "tests/device/device_kernels.h"
+#include "tests/device/planted_comm.h"
 
 #define MIB       (UINT64_C(1) << 20)
 #define UUID_OF_0 "GPU-10101010-1010-1010-1010-101010101010"
@@ -139,6 +140,7 @@ struct work {
 	struct tf_module_handle *module;
 	struct tf_stream *stream;
 	struct tf_exec *exec;
+	struct planted_comm planted;
 	int fd;
 	struct tf_error err;
 };
@@ -159,10 +161,15 @@ static enum tf_status make_graph(struct work *work, uint8_t *memory, struct tf_l
 		{.kind = TF_NODE_COPY, .to = memory + 64, .from = memory, .bytes = 8},
 		{.kind = TF_NODE_SET, .to = memory + 128, .bytes = 8, .value = 7},
 		{.kind = TF_NODE_EMPTY},
+		{.kind = TF_NODE_COMM,
+			.caller = &work->planted.caller,
+			.to = memory + 2048,
+			.from = memory + 64},
 	};
-	const struct tf_exec_edge edges[] = {{.from = 0, .to = 1}, {.from = 1, .to = 2}};
+	const struct tf_exec_edge edges[] = {
+		{.from = 0, .to = 1}, {.from = 1, .to = 2}, {.from = 1, .to = 4}};
 
-	return ops->graph_build(work->device, nodes, 4, edges, 2, &work->exec, &work->err);
+	return ops->graph_build(work->device, nodes, 5, edges, 3, &work->exec, &work->err);
 }
 
 static enum tf_status run_work(struct work *work)
@@ -175,6 +182,7 @@ static enum tf_status run_work(struct work *work)
 	const void *note = NULL;
 	uint64_t found = 0;
 
+	planted_comm_init(&work->planted, 8);
 	crypto_hash_sha256(digest, image, sizeof(image));
 	TF_TRY(ops->open(0, &work->device, &work->err));
 	TF_TRY(make_window(work));
@@ -186,11 +194,17 @@ static enum tf_status run_work(struct work *work)
 	TF_TRY(make_graph(work, memory, &call));
 	TF_TRY(ops->stream_launch(work->stream, &call, &work->err));
 	TF_TRY(ops->stream_copy(work->stream, memory + 256, memory, 8, &work->err));
+	TF_TRY(ops->stream_comm(work->stream,
+		&(struct tf_comm_call){&work->planted.caller, 0, memory, memory + 3072, 8}, &work->err));
 	TF_TRY(ops->stream_set(work->stream, memory + 512, 1, 8, &work->err));
 	TF_TRY(ops->stream_graph(work->stream, work->exec, &work->err));
 	TF_TRY(ops->stream_note(work->stream, memory, 8, &note, &work->err));
 	TF_TRY(ops->stream_wait(work->stream, tf_deadline_after(TF_NS_PER_S), &work->err));
 	TF_TRY(ops->write(work->device, memory + 1024, memory, 8, &work->err));
+	TF_TRY(ops->read(work->device, &found, memory + 2048, 8, &work->err));
+	assert_int_equal(found, 42);
+	TF_TRY(ops->read(work->device, &found, memory + 3072, 8, &work->err));
+	assert_int_equal(found, 42);
 	TF_TRY(ops->read(work->device, &found, memory + 64, 8, &work->err));
 	assert_int_equal(found, 42);
 	assert_memory_equal(note, &found, sizeof(found));
@@ -201,7 +215,9 @@ static enum tf_status run_work(struct work *work)
 
 static void end_work(struct work *work)
 {
+	assert_int_equal(work->planted.held, work->exec != NULL);
 	ops->graph_destroy(work->exec);
+	assert_int_equal(work->planted.held, 0);
 	ops->stream_destroy(work->stream);
 	ops->module_unload(work->module);
 	ops->window_close(work->window);
@@ -238,7 +254,11 @@ static void test_texts(void **state)
 	check_work("cuLibraryGetKernel:500", TF_E_NOT_FOUND, "kernel 'test_store': it is not in");
 	check_work("cuGraphAddMemcpyNode:1", TF_E_SYSTEM, "node 1: cuGraphAddMemcpyNode(");
 	check_work("cuGraphInstantiateWithParams:1", TF_E_SYSTEM,
-		"node 3 (result 2): cuGraphInstantiateWithParams(");
+		"node 4 (result 2): cuGraphInstantiateWithParams(");
+	check_work("cuStreamBeginCapture:1", TF_E_SYSTEM, "node 4: cuStreamBeginCapture(");
+	check_work("cuStreamEndCapture:1", TF_E_SYSTEM, "node 4: cuStreamEndCapture(");
+	check_work("cuGraphAddChildGraphNode:1", TF_E_SYSTEM,
+		"node 4: comm 'planted' of group 0: cuGraphAddChildGraphNode(");
 	check_work("cuLaunchKernelEx:1", TF_E_SYSTEM, "stream: kernel 'test_store': cuLaunchKernelEx(");
 }
 
@@ -269,7 +289,7 @@ static void test_every_failure(void **state)
 			fail_msg("after '%s': %s", names[i], work.err.text);
 		end_work(&work);
 	}
-	assert_true(failures >= 34);
+	assert_true(failures >= 37);
 }
 
 /* The driver is lost to a child by fork, which is told so. */

@@ -20,6 +20,7 @@ static const struct group groups[] = {
 	{"ranks", suite_ranks_tests},
 	{"stream", suite_stream_tests},
 	{"graph", suite_graph_tests},
+	{"comm", suite_comm_tests},
 };
 
 /* Keeps the device open from the first test to the last, which saves each test a context. */

@@ -177,6 +177,7 @@ static void test_stub_names_its_operation(void **state)
 	STUB(stream_launch, NULL, NULL);
 	STUB(stream_copy, NULL, NULL, NULL, 0);
 	STUB(stream_set, NULL, NULL, 0, 0);
+	STUB(stream_comm, NULL, NULL);
 	STUB(stream_graph, NULL, NULL);
 	STUB(stream_wait, NULL, 0);
 	STUB(graph_build, NULL, NULL, 0, NULL, 0, NULL);

@@ -103,6 +103,7 @@ const struct CMUnitTest *suite_window_tests(size_t *out_count);
 const struct CMUnitTest *suite_ranks_tests(size_t *out_count);
 const struct CMUnitTest *suite_stream_tests(size_t *out_count);
 const struct CMUnitTest *suite_graph_tests(size_t *out_count);
+const struct CMUnitTest *suite_comm_tests(size_t *out_count);
 
 #ifdef __cplusplus
 }

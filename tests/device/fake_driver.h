@@ -98,17 +98,23 @@ void fake_take_params(CUfunction function, void **params, uint8_t args[TF_EXEC_A
 CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult fake_cuStreamDestroy(CUstream stream);
 CUresult fake_cuStreamQuery(CUstream stream);
-/* What is launched and enqueued in between becomes a node; other operations are not captured. */
 CUresult fake_cuStreamGetCtx(CUstream stream, CUcontext *out);
 CUresult fake_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out);
 CUresult fake_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
 	CUgraph *graph, const CUgraphNode **after, size_t *after_count);
 CUresult fake_cuStreamUpdateCaptureDependencies(
 	CUstream stream, CUgraphNode *after, size_t after_count, unsigned flags);
+/*
+ * What is launched, enqueued, copied within the device or set in between becomes a node; other
+ * operations are not captured.
+ */
 CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
 CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out);
 CUresult fake_cuLaunchKernelEx(
 	const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
+/* Whether the stream is being captured: then a copy (`from` 0: a set) has become a node. */
+int fake_capture_memory(
+	CUstream stream, CUdeviceptr to, CUdeviceptr from, unsigned char value, size_t bytes);
 /* Runs a kernel. Waits until the stream is free first. */
 CUresult fake_run(const struct tf_launch_call *launch, CUstream stream);
 
@@ -135,11 +141,16 @@ CUresult fake_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, con
 CUresult fake_cuGraphInstantiateWithParams(
 	CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 CUresult fake_cuGraphExecDestroy(CUgraphExec exec);
-/* Nodes behind `last` (or at the beginning): a kernel, whose arguments are copied, or a call. */
+/*
+ * Nodes behind `last` (or at the beginning): a kernel, whose arguments are copied, a call, a copy
+ * or a set (`from` 0).
+ */
 CUgraphNode fake_graph_append_kernel(
 	CUgraph graph, CUgraphNode last, const struct tf_launch_call *launch);
 CUgraphNode fake_graph_append_call(
 	CUgraph graph, CUgraphNode last, fake_call_fn fn, const void *user, size_t bytes);
+CUgraphNode fake_graph_append_memory(CUgraph graph, CUgraphNode last, CUdeviceptr to,
+	CUdeviceptr from, unsigned char value, size_t bytes);
 CUresult fake_cuGraphUpload(CUgraphExec exec, CUstream stream);
 CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream);
 

@@ -25,6 +25,8 @@
 		(CUdeviceptr a, const void *b, size_t c, CUstream d), (a, b, c, d))                        \
 	X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *a, CUdeviceptr b, size_t c, CUstream d),     \
 		(a, b, c, d))                                                                              \
+	X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                                     \
+		(CUdeviceptr a, CUdeviceptr b, size_t c, CUstream d), (a, b, c, d))                        \
 	X(cuMemAddressReserve, cuMemAddressReserve,                                                    \
 		(CUdeviceptr * a, size_t b, size_t c, CUdeviceptr d, unsigned long long e),                \
 		(a, b, c, d, e))                                                                           \
@@ -38,6 +40,7 @@
 #undef cuStreamBeginCapture
 #undef cuMemcpyHtoDAsync
 #undef cuMemcpyDtoHAsync
+#undef cuMemcpyDtoDAsync
 
 #define DEFINE_ENTRY(name, shown, parameters, arguments)                                           \
 	__attribute__((visibility("default"))) CUresult shown parameters;                              \

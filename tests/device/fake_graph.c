@@ -140,10 +140,14 @@ CUresult fake_cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgrap
 	return CUDA_SUCCESS;
 }
 
-static void add_edge(struct graph *graph, size_t from, size_t to)
+static void put_behind(CUgraph handle, CUgraphNode last, const struct node *node)
 {
+	struct graph *graph = graph_of(handle);
+
+	if (!last)
+		return;
 	graph->edges = realloc(graph->edges, (graph->edge_count + 1) * sizeof(*graph->edges));
-	graph->edges[graph->edge_count++] = (struct edge){from, to};
+	graph->edges[graph->edge_count++] = (struct edge){node_of(last)->index, node->index};
 }
 
 CUgraphNode fake_graph_append_kernel(
@@ -154,8 +158,7 @@ CUgraphNode fake_graph_append_kernel(
 
 	node->launch = *launch;
 	take_args(node, launch->args, launch->args_bytes);
-	if (last)
-		add_edge(graph_of(graph), node_of(last)->index, node->index);
+	put_behind(graph, last, node);
 	return out;
 }
 
@@ -167,43 +170,48 @@ CUgraphNode fake_graph_append_call(
 
 	node->call = fn;
 	take_args(node, user, bytes);
-	if (last)
-		add_edge(graph_of(graph), node_of(last)->index, node->index);
+	put_behind(graph, last, node);
+	return out;
+}
+
+CUgraphNode fake_graph_append_memory(CUgraph graph, CUgraphNode last, CUdeviceptr to,
+	CUdeviceptr from, unsigned char value, size_t bytes)
+{
+	CUgraphNode out;
+	struct node *node = add_node(graph, &out);
+
+	node->to = to;
+	node->from = from;
+	node->value = value;
+	node->bytes = bytes;
+	put_behind(graph, last, node);
 	return out;
 }
 
 CUresult fake_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
 	size_t after_count, const CUDA_MEMCPY3D *params, CUcontext context)
 {
-	struct node *node;
-
 	(void)after;
 	FAKE_MAY_FAIL("cuGraphAddMemcpyNode");
 	if (after_count || !context || !params->WidthInBytes || params->Height != 1 ||
 		params->Depth != 1 || params->srcMemoryType != CU_MEMORYTYPE_DEVICE ||
 		params->dstMemoryType != CU_MEMORYTYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
-	node = add_node(graph, out);
-	node->to = params->dstDevice;
-	node->from = params->srcDevice;
-	node->bytes = params->WidthInBytes;
+	*out = fake_graph_append_memory(
+		graph, NULL, params->dstDevice, params->srcDevice, 0, params->WidthInBytes);
 	return CUDA_SUCCESS;
 }
 
 CUresult fake_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
 	size_t after_count, const CUDA_MEMSET_NODE_PARAMS_v1 *params, CUcontext context)
 {
-	struct node *node;
-
 	(void)after;
 	FAKE_MAY_FAIL("cuGraphAddMemsetNode");
 	if (after_count || !context || params->elementSize != 1 || params->height != 1 ||
 		!params->width || params->value > 255)
 		return CUDA_ERROR_INVALID_VALUE;
-	node = add_node(graph, out);
-	node->to = params->dst;
-	node->value = (unsigned char)params->value;
-	node->bytes = params->width;
+	*out = fake_graph_append_memory(
+		graph, NULL, params->dst, 0, (unsigned char)params->value, params->width);
 	return CUDA_SUCCESS;
 }
 
@@ -216,25 +224,6 @@ CUresult fake_cuGraphAddEmptyNode(
 		return CUDA_ERROR_INVALID_VALUE;
 	(void)add_node(graph, out);
 	return CUDA_SUCCESS;
-}
-
-/* A copy of the child as it is now, as with the real driver. The node waits for `after`. */
-CUresult fake_cuGraphAddChildGraphNode(
-	CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t after_count, CUgraph child)
-{
-	CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
-	static const CUgraphEdgeData full;
-	CUgraphExec exec = NULL;
-	CUresult failure;
-
-	FAKE_MAY_FAIL("cuGraphAddChildGraphNode");
-	failure = fake_cuGraphInstantiateWithParams(&exec, child, &params);
-	if (failure != CUDA_SUCCESS)
-		return failure;
-	add_node(graph, out)->child = exec;
-	for (size_t i = 0; failure == CUDA_SUCCESS && i < after_count; i++)
-		failure = fake_cuGraphAddDependencies(graph, &after[i], out, &full, 1);
-	return failure;
 }
 
 static int compare_edges(const void *one, const void *other)
@@ -319,11 +308,11 @@ static int order_nodes(const struct graph *graph, struct node **by_index, struct
 	return exec->node_count == graph->node_count;
 }
 
-CUresult fake_cuGraphInstantiateWithParams(
-	CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+/* Fails with `failure`, or with what is wrong with the graph. */
+static CUresult instantiate(
+	CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params, CUresult failure)
 {
 	struct graph *graph = graph_of(handle);
-	CUresult failure = fake_failure("cuGraphInstantiateWithParams");
 	struct node **by_index = calloc(graph->node_count + 1, sizeof(*by_index));
 	struct exec *exec = calloc(1, sizeof(*exec));
 
@@ -333,13 +322,39 @@ CUresult fake_cuGraphInstantiateWithParams(
 	if (failure == CUDA_SUCCESS && !order_nodes(graph, by_index, exec))
 		failure = CUDA_ERROR_INVALID_VALUE;
 	if (failure != CUDA_SUCCESS) {
-		params->hErrNode_out = (CUgraphNode)(uintptr_t)by_index[graph->node_count - 1];
+		params->hErrNode_out =
+			graph->node_count ? (CUgraphNode)(uintptr_t)by_index[graph->node_count - 1] : NULL;
 		params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
 		(void)fake_cuGraphExecDestroy((CUgraphExec)(uintptr_t)exec);
 	} else {
 		*out = (CUgraphExec)(uintptr_t)exec;
 	}
 	free(by_index);
+	return failure;
+}
+
+CUresult fake_cuGraphInstantiateWithParams(
+	CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	return instantiate(out, handle, params, fake_failure("cuGraphInstantiateWithParams"));
+}
+
+/* A copy of the child as it is now, as with the real driver. The node waits for `after`. */
+CUresult fake_cuGraphAddChildGraphNode(
+	CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t after_count, CUgraph child)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
+	static const CUgraphEdgeData full;
+	CUgraphExec exec = NULL;
+	CUresult failure;
+
+	FAKE_MAY_FAIL("cuGraphAddChildGraphNode");
+	failure = instantiate(&exec, child, &params, CUDA_SUCCESS);
+	if (failure != CUDA_SUCCESS)
+		return failure;
+	add_node(graph, out)->child = exec;
+	for (size_t i = 0; failure == CUDA_SUCCESS && i < after_count; i++)
+		failure = fake_cuGraphAddDependencies(graph, &after[i], out, &full, 1);
 	return failure;
 }
 

@@ -272,17 +272,18 @@ CUresult fake_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstre
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-	(void)stream;
 	FAKE_MAY_FAIL("cuMemcpyDtoDAsync");
-	memmove(at(to), at(from), bytes);
+	if (!fake_capture_memory(stream, to, from, 0, bytes))
+		memmove(at(to), at(from), bytes);
 	return CUDA_SUCCESS;
 }
 
 /* Whole segments of zeros are given back to the system, which keeps the tests small. */
 CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
 {
-	(void)stream;
 	FAKE_MAY_FAIL("cuMemsetD8Async");
+	if (fake_capture_memory(stream, to, 0, value, bytes))
+		return CUDA_SUCCESS;
 	if (value || to % GRANULARITY || bytes % GRANULARITY ||
 		madvise(at(to), bytes, MADV_REMOVE) != 0)
 		memset(at(to), value, bytes);

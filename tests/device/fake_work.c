@@ -118,15 +118,21 @@ CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 	return fake_cuGraphCreate(&stream_of(stream)->capture, 0);
 }
 
+/* The capture ends in any case. */
 CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *out)
 {
+	CUresult failure = fake_failure("cuStreamEndCapture");
+	CUgraph capture = stream_of(stream)->capture;
+
 	*out = NULL;
-	FAKE_MAY_FAIL("cuStreamEndCapture");
-	if (!stream_of(stream)->capture)
+	if (!capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
-	*out = stream_of(stream)->capture;
 	stream_of(stream)->capture = NULL;
-	return CUDA_SUCCESS;
+	if (failure == CUDA_SUCCESS)
+		*out = capture;
+	else
+		(void)fake_cuGraphDestroy(capture);
+	return failure;
 }
 
 __attribute__((visibility("default"))) CUresult fake_enqueue(
@@ -146,6 +152,17 @@ __attribute__((visibility("default"))) CUresult fake_enqueue(
 	return CUDA_SUCCESS;
 }
 
+int fake_capture_memory(
+	CUstream stream, CUdeviceptr to, CUdeviceptr from, unsigned char value, size_t bytes)
+{
+	struct stream *at = stream_of(stream);
+
+	if (!at->capture)
+		return 0;
+	at->last = fake_graph_append_memory(at->capture, at->last, to, from, value, bytes);
+	return 1;
+}
+
 CUresult fake_run(const struct tf_launch_call *launch, CUstream stream)
 {
 	struct tf_exec_node node = {.kind = TF_NODE_KERNEL, .launch = *launch};
@@ -156,8 +173,8 @@ CUresult fake_run(const struct tf_launch_call *launch, CUstream stream)
 		__atomic_store_n(&stream_of(stream)->busy_until_ns,
 			tf_now_ns() + ((const struct test_until_args *)launch->args)->lasts_ns,
 			__ATOMIC_SEQ_CST);
-	else
-		tf_host_node_run(&node);
+	else if (tf_host_node_run(&node, NULL) != TF_OK)
+		return CUDA_ERROR_UNKNOWN;
 	return CUDA_SUCCESS;
 }
 

@@ -266,7 +266,8 @@ static void test_nodes_are_refused(void **state)
 	struct tf_exec_node *node = &graph.nodes[1];
 
 	node->kind = TF_NODE_COMM;
-	check_refused(rig, &graph, NULL, 0, "node 1: kind 4 (comm)");
+	check_refused(
+		rig, &graph, NULL, 0, "node 1: a call of a communication library for group 0 without it");
 	node->kind = 17;
 	check_refused(rig, &graph, NULL, 0, "node 1: kind 17");
 	*node = (struct tf_exec_node){.kind = TF_NODE_SET, .to = rig->memory, .bytes = 1, .value = 256};

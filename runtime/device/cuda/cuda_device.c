@@ -149,6 +149,7 @@ const struct tf_device_ops tf_cuda_device_ops = {
 	.stream_launch = tf_cuda_stream_launch,
 	.stream_copy = tf_cuda_stream_copy,
 	.stream_set = tf_cuda_stream_set,
+	.stream_comm = tf_cuda_stream_comm,
 	.stream_graph = tf_cuda_stream_graph,
 	.stream_wait = tf_cuda_stream_wait,
 	.stream_note = tf_cuda_stream_note,

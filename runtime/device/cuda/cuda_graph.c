@@ -14,6 +14,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
+#include "runtime/device/cuda/cuda_comm.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/device/cuda/cuda_edges.h"
 #include "runtime/device/cuda/cuda_node.h"
@@ -28,7 +30,8 @@ struct tf_exec {
 	uint32_t node_count;
 	struct tf_exec_node *nodes; /* (node_count) */
 	uint8_t *args;
-	int is_capture; /* the nodes are not known */
+	struct tf_comm_callers callers; /* referenced */
+	int is_capture;                 /* the nodes are not known */
 };
 
 static enum tf_status check_nodes(const struct tf_exec_node *nodes, uint32_t node_count,
@@ -93,14 +96,18 @@ struct description {
 	CUgraphNode *handles; /* (node_count) */
 	const struct tf_exec_node *nodes;
 	uint32_t node_count;
+	struct tf_cuda_comm comm;
 };
 
-static enum tf_status add_nodes(const struct tf_cuda_context *context,
-	const struct description *description, struct tf_error *err)
+static enum tf_status add_nodes(
+	const struct tf_cuda_context *context, struct description *description, struct tf_error *err)
 {
 	for (uint32_t i = 0; i < description->node_count; i++) {
-		enum tf_status status = tf_cuda_node_add(
-			context, &description->nodes[i], description->graph, &description->handles[i], err);
+		const struct tf_exec_node *node = &description->nodes[i];
+		CUgraphNode *out = &description->handles[i];
+		enum tf_status status = node->kind == TF_NODE_COMM
+			? tf_cuda_comm_add(&description->comm, node, description->graph, out, err)
+			: tf_cuda_node_add(context, node, description->graph, out, err);
 
 		if (status != TF_OK) {
 			tf_error_prefix(err, "node %u", i);
@@ -139,8 +146,13 @@ static enum tf_status describe_and_instantiate(struct tf_exec *exec,
 	struct tf_error *err)
 {
 	const struct tf_cuda_context *context = exec->context;
+	enum tf_status status;
 
-	TF_TRY(add_nodes(context, description, err));
+	TF_TRY(tf_cuda_comm_init(
+		&description->comm, context, description->nodes, description->node_count, err));
+	status = add_nodes(context, description, err);
+	tf_cuda_comm_fini(&description->comm);
+	TF_TRY(status);
 	TF_TRY(tf_cuda_edges_add(
 		context, description->graph, description->handles, edges, edge_count, err));
 	TF_TRY(instantiate(exec, description, err));
@@ -191,6 +203,8 @@ enum tf_status tf_cuda_graph_build(struct tf_device *device, const struct tf_exe
 	if (status == TF_OK)
 		status = tf_cuda_edges_check(nodes, edges, edge_count, err);
 	if (status == TF_OK)
+		status = tf_comm_callers_ref(&exec->callers, nodes, node_count, err);
+	if (status == TF_OK)
 		status = make_handle(exec, nodes, edges, edge_count, err);
 	if (status != TF_OK) {
 		tf_cuda_graph_destroy(exec);
@@ -234,6 +248,7 @@ void tf_cuda_graph_destroy(struct tf_exec *exec)
 		if (exec->description) /* a captured graph keeps none */
 			(void)exec->context->api->cuGraphDestroy(exec->description);
 	}
+	tf_comm_callers_unref(&exec->callers); /* what it has captured is gone */
 	tf_cuda_context_unref(exec->context);
 	tf_free(exec->nodes);
 	tf_free(exec->args);

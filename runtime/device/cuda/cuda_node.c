@@ -6,6 +6,7 @@
 #include "runtime/device/cuda/cuda_node.h"
 
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
 
 static enum tf_status check_launch(
 	const struct tf_launch_call *call, enum tf_status status, struct tf_error *err)
@@ -51,10 +52,12 @@ enum tf_status tf_cuda_node_check(
 		return TF_OK;
 	case TF_NODE_EMPTY:
 		return TF_OK;
+	case TF_NODE_COMM:
+		return tf_comm_node_check(node, status, err);
 	default:
 		return TF_FAIL(err, status,
-			"kind %d%s cannot run on a CUDA device, only kernel, copy, set and empty", node->kind,
-			node->kind == TF_NODE_COMM ? " (comm)" : "");
+			"kind %d cannot run on a CUDA device, only kernel, copy, set, empty and comm",
+			node->kind);
 	}
 }
 
@@ -108,6 +111,8 @@ enum tf_status tf_cuda_node_launch(const struct tf_cuda_context *context,
 {
 	if (node->kind == TF_NODE_KERNEL)
 		return launch_kernel(context, &node->launch, stream, err);
+	if (node->kind == TF_NODE_COMM)
+		return tf_comm_node_enqueue(node, stream, err);
 	if (node->kind == TF_NODE_EMPTY || !node->bytes)
 		return TF_OK;
 	if (node->kind == TF_NODE_COPY)

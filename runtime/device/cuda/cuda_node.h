@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation of a CUDA device: a kernel, a copy, a set, or nothing. */
+/* One operation of a CUDA device: a kernel, a copy, a set, a library's call, or nothing. */
 #ifndef TF_RUNTIME_DEVICE_CUDA_CUDA_NODE_H
 #define TF_RUNTIME_DEVICE_CUDA_CUDA_NODE_H
 
@@ -17,7 +17,10 @@ TF_WARN_UNUSED enum tf_status tf_cuda_node_check(
 TF_WARN_UNUSED enum tf_status tf_cuda_node_launch(const struct tf_cuda_context *context,
 	const struct tf_exec_node *node, CUstream stream, struct tf_error *err);
 
-/* Adds a checked node, without edges, to a graph of the current context. */
+/*
+ * Adds a checked node, without edges, to a graph of the current context; calls of a communication
+ * library are tf_cuda_comm_add's.
+ */
 TF_WARN_UNUSED enum tf_status tf_cuda_node_add(const struct tf_cuda_context *context,
 	const struct tf_exec_node *node, CUgraph graph, CUgraphNode *out, struct tf_error *err);
 

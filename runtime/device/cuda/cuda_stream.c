@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/deadline.h"
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/device/cuda/cuda_graph.h"
 #include "runtime/device/cuda/cuda_node.h"
@@ -93,14 +94,14 @@ static enum tf_status push_node(
 		return stream->tap(stream->tap_user, node, err);
 	if (status == TF_OK)
 		status = check_room(stream, err);
-	if (status == TF_OK)
+	if (status == TF_OK) {
 		status = tf_cuda_node_launch(stream->context, node, stream->handle, err);
-	if (status != TF_OK) {
-		tf_error_prefix(err, "stream");
-		return status;
+		/* a library's call that failed may have begun its work */
+		stream->pending += status == TF_OK || node->kind == TF_NODE_COMM;
 	}
-	stream->pending++;
-	return TF_OK;
+	if (status != TF_OK)
+		tf_error_prefix(err, "stream");
+	return status;
 }
 
 enum tf_status tf_cuda_stream_launch(
@@ -124,6 +125,15 @@ enum tf_status tf_cuda_stream_set(
 {
 	struct tf_exec_node node = {.kind = TF_NODE_SET, .to = to, .bytes = bytes, .value = value};
 
+	return push_node(stream, &node, err);
+}
+
+enum tf_status tf_cuda_stream_comm(
+	struct tf_stream *stream, const struct tf_comm_call *call, struct tf_error *err)
+{
+	struct tf_exec_node node;
+
+	TF_TRY(tf_comm_node_of_call(call, &node, err));
 	return push_node(stream, &node, err);
 }
 

@@ -111,6 +111,7 @@ const struct tf_device_ops tf_host_device_ops = {
 	.stream_launch = tf_host_stream_launch,
 	.stream_copy = tf_host_stream_copy,
 	.stream_set = tf_host_stream_set,
+	.stream_comm = tf_host_stream_comm,
 	.stream_graph = tf_host_stream_graph,
 	.stream_wait = tf_host_stream_wait,
 	.stream_note = tf_host_stream_note,

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
 #include "runtime/device/host/host_node.h"
 #include "runtime/device/host/host_order.h"
 
@@ -23,6 +24,7 @@ struct tf_exec {
 	struct tf_exec_node *nodes; /* (node_count), in running order */
 	uint32_t *index;            /* (node_count) */
 	uint8_t *args;
+	struct tf_comm_callers callers; /* referenced */
 };
 
 static enum tf_status check_nodes(const struct tf_exec_node *nodes, uint32_t node_count,
@@ -95,6 +97,8 @@ enum tf_status tf_host_graph_build(struct tf_device *device, const struct tf_exe
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u nodes with %zu argument bytes",
 			node_count, args_bytes);
 	status = tf_host_order(node_count, edges, edge_count, exec->index, err);
+	if (status == TF_OK)
+		status = tf_comm_callers_ref(&exec->callers, nodes, node_count, err);
 	if (status != TF_OK) {
 		tf_host_graph_destroy(exec);
 		return status;
@@ -108,6 +112,7 @@ void tf_host_graph_destroy(struct tf_exec *exec)
 {
 	if (!exec)
 		return;
+	tf_comm_callers_unref(&exec->callers);
 	tf_free(exec->nodes);
 	tf_free(exec->index);
 	tf_free(exec->args);
@@ -126,12 +131,17 @@ enum tf_status tf_host_exec_run(
 {
 	for (uint32_t i = 0; i < exec->node_count; i++) {
 		char text[TF_HOST_NODE_TEXT_BYTES];
+		enum tf_status status;
 
 		if (tf_host_node_late(deadline_ns))
 			return TF_FAIL(err, TF_E_TIMEOUT,
 				"graph: the deadline passed before node %u (%s), after %u of %u nodes",
 				exec->index[i], tf_host_node_text(&exec->nodes[i], text), i, exec->node_count);
-		tf_host_node_run(&exec->nodes[i]);
+		status = tf_host_node_run(&exec->nodes[i], err);
+		if (status != TF_OK) {
+			tf_error_prefix(err, "graph: node %u", exec->index[i]);
+			return status;
+		}
 	}
 	return TF_OK;
 }

@@ -16,7 +16,10 @@ enum tf_status tf_host_graph_build(struct tf_device *device, const struct tf_exe
 void tf_host_graph_destroy(struct tf_exec *exec);
 enum tf_status tf_host_graph_enqueue(struct tf_exec *exec, void *stream, struct tf_error *err);
 
-/* Runs all nodes on the calling thread. TF_E_TIMEOUT names the node that could not start. */
+/*
+ * Runs all nodes on the calling thread. TF_E_TIMEOUT names the node that could not start; what a
+ * library's call fails with ends the run, and names the node.
+ */
 TF_WARN_UNUSED enum tf_status tf_host_exec_run(
 	const struct tf_exec *exec, int64_t deadline_ns, struct tf_error *err);
 

@@ -8,6 +8,7 @@
 
 #include "base/deadline.h"
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
 
 static enum tf_status check_launch(
 	const struct tf_launch_call *call, enum tf_status status, struct tf_error *err)
@@ -50,10 +51,12 @@ enum tf_status tf_host_node_check(
 		return TF_OK;
 	case TF_NODE_EMPTY:
 		return TF_OK;
+	case TF_NODE_COMM:
+		return tf_comm_node_check(node, status, err);
 	default:
 		return TF_FAIL(err, status,
-			"kind %d%s cannot run on the host device, only kernel, copy, set and empty", node->kind,
-			node->kind == TF_NODE_COMM ? " (comm)" : "");
+			"kind %d cannot run on the host device, only kernel, copy, set, empty and comm",
+			node->kind);
 	}
 }
 
@@ -73,22 +76,24 @@ static void run_launch(const struct tf_launch_call *call)
 		call->kernel->user_fn(&launch);
 }
 
-void tf_host_node_run(const struct tf_exec_node *node)
+enum tf_status tf_host_node_run(const struct tf_exec_node *node, struct tf_error *err)
 {
 	switch (node->kind) {
 	case TF_NODE_KERNEL:
 		run_launch(&node->launch);
-		break;
+		return TF_OK;
 	case TF_NODE_COPY:
 		if (node->bytes)
 			memmove(node->to, node->from, node->bytes);
-		break;
+		return TF_OK;
 	case TF_NODE_SET:
 		if (node->bytes)
 			memset(node->to, (int)node->value, node->bytes);
-		break;
+		return TF_OK;
+	case TF_NODE_COMM:
+		return tf_comm_node_enqueue(node, NULL, err);
 	default:
-		break;
+		return TF_OK;
 	}
 }
 
@@ -104,6 +109,8 @@ const char *tf_host_node_text(const struct tf_exec_node *node, char out[TF_HOST_
 	case TF_NODE_SET:
 		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "set");
 		break;
+	case TF_NODE_COMM:
+		return tf_comm_node_text(node, out);
 	default:
 		snprintf(out, TF_HOST_NODE_TEXT_BYTES, "empty");
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation of the host device: a kernel, a copy, a set, or nothing. */
+/* One operation of the host device: a kernel, a copy, a set, a library's call, or nothing. */
 #ifndef TF_RUNTIME_DEVICE_HOST_HOST_NODE_H
 #define TF_RUNTIME_DEVICE_HOST_HOST_NODE_H
 
@@ -22,12 +22,16 @@ struct tf_kernel_handle {
 TF_WARN_UNUSED enum tf_status tf_host_node_check(
 	const struct tf_exec_node *node, enum tf_status status, struct tf_error *err);
 
-/* Runs a checked node to its end on the calling thread. */
-void tf_host_node_run(const struct tf_exec_node *node);
+/*
+ * Runs a checked node to its end on the calling thread. Only a call of a communication library can
+ * fail; the text names it.
+ */
+TF_WARN_UNUSED enum tf_status tf_host_node_run(
+	const struct tf_exec_node *node, struct tf_error *err);
 
 #define TF_HOST_NODE_TEXT_BYTES 96
 
-/* "kernel 'NAME'", "copy", "set" or "empty"; returns `out`. */
+/* "kernel 'NAME'", "comm 'NAME' of group 3", "copy", "set" or "empty"; returns `out`. */
 const char *tf_host_node_text(const struct tf_exec_node *node, char out[TF_HOST_NODE_TEXT_BYTES]);
 
 /*

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "catalog/program.h"
+#include "runtime/device/comm_node.h"
 #include "runtime/device/host/host_graph.h"
 #include "runtime/device/host/host_node.h"
 
@@ -159,6 +160,15 @@ enum tf_status tf_host_stream_set(
 	return push_node(stream, &node, err);
 }
 
+enum tf_status tf_host_stream_comm(
+	struct tf_stream *stream, const struct tf_comm_call *call, struct tf_error *err)
+{
+	struct tf_exec_node node;
+
+	TF_TRY(tf_comm_node_of_call(call, &node, err));
+	return push_node(stream, &node, err);
+}
+
 enum tf_status tf_host_stream_graph(
 	struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err)
 {
@@ -183,8 +193,7 @@ static enum tf_status run_entry(
 			tf_host_node_text(&entry->node, text));
 	if (entry->node.kind == TF_NODE_KERNEL)
 		entry->node.launch.args = stream->args + entry->args_off;
-	tf_host_node_run(&entry->node);
-	return TF_OK;
+	return tf_host_node_run(&entry->node, err);
 }
 
 enum tf_status tf_host_stream_wait(

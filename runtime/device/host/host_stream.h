@@ -18,6 +18,8 @@ enum tf_status tf_host_stream_copy(
 	struct tf_stream *stream, void *to, const void *from, uint64_t bytes, struct tf_error *err);
 enum tf_status tf_host_stream_set(
 	struct tf_stream *stream, void *to, uint8_t value, uint64_t bytes, struct tf_error *err);
+enum tf_status tf_host_stream_comm(
+	struct tf_stream *stream, const struct tf_comm_call *call, struct tf_error *err);
 enum tf_status tf_host_stream_graph(
 	struct tf_stream *stream, struct tf_exec *exec, struct tf_error *err);
 enum tf_status tf_host_stream_wait(
