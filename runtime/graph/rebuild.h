@@ -20,6 +20,7 @@ struct tf_rebuild_target {
 	struct tf_device *device;
 	struct tf_window_view window;                  /* world and stride must be the program's */
 	const struct tf_kernel_handle *const *kernels; /* (program->kernel_count), rebuild_modules.h */
+	struct tf_comm_caller *comm; /* who carries out COMM nodes; NULL: nobody can */
 };
 
 /*
@@ -29,8 +30,7 @@ struct tf_rebuild_target {
  * TF_E_MISFIT: world or stride are not the program's, or the window's end passes 64 bits.
  * TF_E_INVALID: a launch, an argument, a copy, a set or an edge breaks a rule. The text names
  * graph, node, kernel, argument and value.
- * TF_E_UNSUPPORTED: a node of the communication library, which must be captured again, not
- * rebuilt.
+ * TF_E_UNSUPPORTED: a call of the communication library, and target->comm is NULL.
  * TF_E_NOT_FOUND: a kernel without a handle. TF_E_NO_MEMORY, TF_E_LIMIT, and what graph_build
  * returns.
  */

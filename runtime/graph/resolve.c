@@ -4,8 +4,8 @@
  * that a refusal names a node and a graph of 60,000 nodes costs no more than its few launches.
  *
  * Invariants of a resolved graph:
- * 1. Every address in argument bytes, and every byte of a copy or set, has passed
- * tf_places_check.
+ * 1. Every address in argument bytes, and every byte of a copy, a set or a library's call, has
+ * passed tf_places_check.
  * 2. A word of a kernel is filled from the launch, or is a nullable address and zero. Argument
  * bytes    of the program are zero there: a stored address never gets through.
  */
@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "runtime/graph/place.h"
+#include "runtime/graph/resolve_memory.h"
 
 #define ARGS_ALIGN 16 /* no argument struct needs more */
 
@@ -250,40 +251,6 @@ static enum tf_status resolve_kernel(struct resolver *resolver, const struct tf_
 	return TF_OK;
 }
 
-static enum tf_status resolve_side(const struct resolver *resolver, const char *side, uint32_t peer,
-	uint64_t off, uint64_t bytes, uint64_t *out_address, struct tf_error *err)
-{
-	enum tf_status status = tf_places_check(&resolver->places, peer, off, bytes, err);
-
-	if (status != TF_OK) {
-		tf_error_prefix(err, "%s", side);
-		return status;
-	}
-	*out_address = tf_window_address(&resolver->target->window, peer, off);
-	return TF_OK;
-}
-
-static enum tf_status resolve_memory(struct resolver *resolver, const struct tf_node *node,
-	struct tf_exec_node *out, struct tf_error *err)
-{
-	uint64_t to, from = 0, row = 0;
-
-	/* The row of the running rank; a sum that wraps falls out of every place. */
-	if (node->kind == TF_NODE_COPY && node->value &&
-		__builtin_mul_overflow(node->bytes, resolver->target->window.rank, &row))
-		return TF_FAIL(
-			err, TF_E_INVALID, "a row of %" PRIu64 " bytes a rank passes 64 bits", node->bytes);
-	TF_TRY(resolve_side(resolver, "to", node->to_peer, node->to_off + row, node->bytes, &to, err));
-	if (node->kind == TF_NODE_COPY)
-		TF_TRY(resolve_side(
-			resolver, "from", node->from_peer, node->from_off, node->bytes, &from, err));
-	out->to = (void *)(uintptr_t)to;
-	out->from = (const void *)(uintptr_t)from;
-	out->bytes = node->bytes;
-	out->value = node->kind == TF_NODE_SET ? node->value : 0;
-	return TF_OK;
-}
-
 static enum tf_status resolve_node(struct resolver *resolver, const struct tf_node *node,
 	struct tf_exec_node *out, struct tf_error *err)
 {
@@ -293,12 +260,11 @@ static enum tf_status resolve_node(struct resolver *resolver, const struct tf_no
 		return resolve_kernel(resolver, node, out, err);
 	case TF_NODE_COPY:
 	case TF_NODE_SET:
-		return resolve_memory(resolver, node, out, err);
+		return tf_resolve_memory(&resolver->places, resolver->target, node, out, err);
 	case TF_NODE_EMPTY:
 		return TF_OK;
 	case TF_NODE_COMM:
-		return TF_FAIL(err, TF_E_UNSUPPORTED,
-			"a call of the communication library cannot be rebuilt, only captured again");
+		return tf_resolve_comm(&resolver->places, resolver->target, node, out, err);
 	}
 	return TF_FAIL(err, TF_E_INVALID, "kind %d is unknown", (int)node->kind);
 }

@@ -43,6 +43,29 @@ int graph_rig_setup(void **state)
 	return 0;
 }
 
+void graph_rig_plant_comm(struct graph_rig *rig)
+{
+	const struct tf_buffer *buffers = rig->test.buffers;
+
+	rig->groups[1] = (struct tf_group){.name = "sum",
+		.op = TF_OP_ALL_REDUCE,
+		.dtype = TF_DTYPE_F32,
+		.row_elements = TEST_COUNT,
+		.capacity = 2,
+		.times = 1,
+		.buffer_pairs = 1};
+	rig->test.program.groups = rig->groups;
+	rig->test.program.group_count = 2;
+	rig->test.step_nodes[2] = (struct tf_node){.kind = TF_NODE_COMM,
+		.launch = TF_PROGRAM_NONE,
+		.to_off = buffers[BUFFER_HIDDEN].segment_off,
+		.from_off = buffers[BUFFER_X].segment_off,
+		.bytes = 8 * TEST_COUNT,
+		.value = 1};
+	planted_comm_init(&rig->comm, 8 * TEST_COUNT);
+	rig->target.comm = &rig->comm.caller;
+}
+
 int graph_rig_teardown(void **state)
 {
 	struct graph_rig *rig = *state;

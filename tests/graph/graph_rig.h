@@ -12,6 +12,7 @@
 
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
+#include "tests/device/planted_comm.h"
 #include "tests/graph/graph_program.h"
 
 #ifdef __cplusplus
@@ -23,11 +24,19 @@ struct graph_rig {
 	struct tf_device *device;
 	struct tf_rebuild_modules modules;
 	struct tf_rebuild_target target; /* rank 0 at an address that nothing is mapped at */
+	struct planted_comm comm;        /* the target's once graph_rig_plant_comm was called */
+	struct tf_group groups[2];
 	struct tf_error err;
 };
 
 int graph_rig_setup(void **state);
 int graph_rig_teardown(void **state);
+
+/*
+ * Makes node 2 of graph 1 a call of the planted library: group 1 of two, an all-reduce of "x" into
+ * "hidden". The set runs before it, the copy behind it.
+ */
+void graph_rig_plant_comm(struct graph_rig *rig);
 
 /* Fails the test with the error's own text. */
 void graph_assert_ok(enum tf_status got, const struct tf_error *err, const char *file, int line);

@@ -195,9 +195,53 @@ static void empty_grid(struct graph_rig *rig)
 	rig->test.launches[LAUNCH_STORE].grid[1] = 0;
 }
 
-static void node_comm(struct graph_rig *rig)
+static void comm_nobody(struct graph_rig *rig)
 {
-	rig->test.step_nodes[2].kind = TF_NODE_COMM;
+	graph_rig_plant_comm(rig);
+	rig->target.comm = NULL;
+}
+
+static void comm_group(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].value = 2;
+}
+
+static void comm_bytes(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].bytes -= 4;
+}
+
+static void comm_from_peer(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].from_peer = 1;
+}
+
+static void comm_to_peer(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].to_peer = 2;
+}
+
+static void comm_from_outside(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].from_off += 4;
+}
+
+static void comm_to_outside(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->test.step_nodes[2].to_off = rig->test.program.layout.segment_bytes;
+}
+
+/* The input fits, and so would an output of its size, but a gather's is world times as large. */
+static void comm_output_outside(struct graph_rig *rig)
+{
+	graph_rig_plant_comm(rig);
+	rig->groups[1].op = TF_OP_ALL_GATHER;
 }
 
 static void node_unknown(struct graph_rig *rig)
@@ -284,9 +328,22 @@ static const struct fault row_faults[] = {
 	{kernel_range, 1, TF_E_INVALID, "node 4 (kernel): launch 2: kernel 2, of 2"},
 	{kernel_not_loaded, 1, TF_E_NOT_FOUND, "kernel 'test_store': no module that has it is loaded"},
 	{kernel_args_huge, 1, TF_E_LIMIT, "kernel 'test_store': 32765 argument bytes, at most 32764"},
-	{node_comm, 1, TF_E_UNSUPPORTED, "node 2 (comm): a call of the communication library"},
 	{node_unknown, 1, TF_E_INVALID, "node 2 (?): kind 11 is unknown"},
 	{edge_range, 1, TF_E_INVALID, "edge 2 from node 3 to node 5, of 5 nodes"},
+};
+
+#define COMM "graph 1 (capacity 2): node 2 (comm): "
+
+static const struct fault comm_faults[] = {
+	{comm_nobody, 1, TF_E_UNSUPPORTED,
+		COMM "a call of the communication library, and no communicator was opened for it"},
+	{comm_group, 1, TF_E_INVALID, COMM "group is 2, there are 2"},
+	{comm_bytes, 1, TF_E_INVALID, COMM "bytes is 508, group 'sum' has 512"},
+	{comm_from_peer, 1, TF_E_INVALID, COMM "the input of the call of group 'sum' lies with peer 1"},
+	{comm_to_peer, 1, TF_E_INVALID, COMM "the output of the call of group 'sum' lies with peer 2"},
+	{comm_from_outside, 1, TF_E_INVALID, COMM "from: 512 bytes at 0x10204 of peer 0 lie in no"},
+	{comm_to_outside, 1, TF_E_INVALID, COMM "to: 512 bytes at 0x50000 of peer 0 pass the segment"},
+	{comm_output_outside, 1, TF_E_INVALID, COMM "to: 1536 bytes at 0x30000 of peer 0 lie in no"},
 };
 
 static const struct fault device_faults[] = {
@@ -336,6 +393,12 @@ static void test_rows(void **state)
 	CHECK(row_faults);
 }
 
+static void test_calls(void **state)
+{
+	(void)state;
+	CHECK(comm_faults);
+}
+
 static void test_what_the_device_refuses(void **state)
 {
 	(void)state;
@@ -353,6 +416,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_what_the_device_refuses),
 		cmocka_unit_test(test_targets),
 	};

@@ -79,6 +79,33 @@ static void test_addresses(void **state)
 		}
 }
 
+/* A call has the own segment's operands on every rank, and the target's library. */
+static void test_comm_addresses(void **state)
+{
+	struct graph_rig *rig = *state;
+	const struct tf_buffer *buffers = rig->test.buffers;
+
+	graph_rig_plant_comm(rig);
+	for (uint32_t rank = 0; rank < TEST_WORLD; rank++) {
+		uint64_t own = rig->target.window.base + rank * TEST_STRIDE;
+		struct tf_resolved resolved = {0};
+		const struct tf_exec_node *node;
+
+		rig->target.window.rank = rank;
+		assert_ok(tf_graph_resolve_nodes(&rig->test.program, 1, &rig->target, &resolved, &rig->err),
+			&rig->err);
+		node = &resolved.nodes[2];
+		assert_int_equal(node->kind, TF_NODE_COMM);
+		assert_ptr_equal(node->caller, &rig->comm.caller);
+		assert_int_equal(node->value, 1);
+		assert_int_equal(node->bytes, 8 * TEST_COUNT);
+		assert_int_equal((uintptr_t)node->from, own + buffers[BUFFER_X].segment_off);
+		assert_int_equal((uintptr_t)node->to, own + buffers[BUFFER_HIDDEN].segment_off);
+		assert_null(resolved.nodes[1].caller);
+		tf_resolved_fini(&resolved);
+	}
+}
+
 static void test_null_address(void **state)
 {
 	struct graph_rig *rig = *state;
@@ -227,6 +254,27 @@ static void test_relocation(void **state)
 	free(second);
 }
 
+/* The rebuilt graph makes the call, and holds the library while it lives. */
+static void test_comm_runs(void **state)
+{
+	struct graph_rig *rig = *state;
+	size_t segment_bytes = rig->test.program.layout.segment_bytes;
+	uint8_t *bytes = calloc(TEST_WORLD, segment_bytes);
+	const struct tf_buffer *buffers = rig->test.buffers;
+
+	graph_rig_plant_comm(rig);
+	(void)run_at(rig, 0, bytes);
+	check_bytes(rig, bytes);
+	for (uint32_t rank = 0; rank < TEST_WORLD; rank++)
+		assert_memory_equal(bytes + rank * segment_bytes + buffers[BUFFER_HIDDEN].segment_off,
+			bytes + rank * segment_bytes + buffers[BUFFER_X].segment_off, 8 * TEST_COUNT);
+	assert_int_equal(rig->comm.call_count, TEST_WORLD);
+	assert_int_equal(rig->comm.calls[0].group, 1);
+	assert_int_equal(rig->comm.refs, TEST_WORLD);
+	assert_int_equal(rig->comm.held, 0);
+	free(bytes);
+}
+
 static void test_no_memory(void **state)
 {
 	struct graph_rig *rig = *state;
@@ -256,10 +304,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIGGED(test_program_is_legal),
 		RIGGED(test_addresses),
+		RIGGED(test_comm_addresses),
 		RIGGED(test_null_address),
 		RIGGED(test_legal_places),
 		RIGGED(test_nodes_share_launches),
 		RIGGED(test_relocation),
+		RIGGED(test_comm_runs),
 		RIGGED(test_no_memory),
 	};
 
