@@ -119,6 +119,22 @@ static void draft_row(const struct tf_capture *capture, struct tf_node *node)
 	}
 }
 
+/* A library's call: its group's, on operands of the rank's own segment. */
+static enum tf_status convert_comm(const struct tf_capture *capture,
+	const struct tf_exec_node *from, struct tf_node *to, struct tf_error *err)
+{
+	TF_TRY(locate(capture, (uint64_t)(uintptr_t)from->from, &to->from_peer, &to->from_off, err));
+	TF_TRY(locate(capture, (uint64_t)(uintptr_t)from->to, &to->to_peer, &to->to_off, err));
+	if (to->from_peer || to->to_peer)
+		return TF_FAIL(err, TF_E_INVALID,
+			"comm '%.32s' of group %u: its %s, 0x%llx, lies in another rank's segment",
+			from->caller->name, from->value, to->from_peer ? "input" : "output",
+			(unsigned long long)(uintptr_t)(to->from_peer ? from->from : from->to));
+	to->bytes = from->bytes;
+	to->value = from->value;
+	return TF_OK;
+}
+
 static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_node *from,
 	struct tf_node *to, struct tf_error *err)
 {
@@ -140,6 +156,8 @@ static enum tf_status convert(struct tf_capture *capture, const struct tf_exec_n
 		to->bytes = from->bytes;
 		to->value = from->value;
 		return locate(capture, (uint64_t)(uintptr_t)from->to, &to->to_peer, &to->to_off, err);
+	case TF_NODE_COMM:
+		return convert_comm(capture, from, to, err);
 	case TF_NODE_EMPTY:
 		return TF_OK;
 	default:

@@ -17,6 +17,7 @@
 #include "prepare/capture/capture.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
+#include "tests/device/planted_comm.h"
 #include "tests/prepare/bench_rig.h"
 #include "tests/prepare/planted.h"
 
@@ -333,15 +334,6 @@ static void test_cancel(void **state)
 	bench_fini(&run.bench);
 }
 
-static void capture_all(struct tf_bench_rank *rank, char *wrong)
-{
-	struct tf_error err = {0};
-
-	if (tf_capture_startup_graph(rank, &err) != TF_OK ||
-		tf_capture_step_graphs(rank, &err) != TF_OK)
-		WRONG("%s", err.text);
-}
-
 static void compare_programs(const struct tf_program *a, const struct tf_program *b)
 {
 	assert_int_equal(a->launch_count, b->launch_count);
@@ -363,6 +355,183 @@ static void compare_programs(const struct tf_program *a, const struct tf_program
 			assert_int_equal(a->graphs[g].nodes[n].to_off, b->graphs[g].nodes[n].to_off);
 		}
 	}
+}
+
+/* Input and output of a group's first pair. */
+static uint8_t *operand(
+	const struct tf_bench_rank *rank, enum tf_buffer_role role, uint32_t group, uint32_t peer)
+{
+	const struct tf_program *program = rank->program;
+
+	for (uint32_t i = 0; i < program->buffer_count; i++)
+		if (program->buffers[i].role == role && program->buffers[i].group == group)
+			return tf_rank_window_at(&rank->window, peer, program->buffers[i].segment_off);
+	return NULL;
+}
+
+/* Between a set and a launch, a call of the library on the last group: what is stored of it. */
+static enum tf_status capture_call(
+	struct tf_bench_rank *rank, const struct tf_comm_call *call, struct tf_error *err)
+{
+	struct tf_capture *capture = NULL;
+
+	TF_TRY(begin(rank, &capture, err));
+	if (rank->ops->stream_set(
+			rank->stream, (void *)(uintptr_t)call->from, 0x5a, call->bytes, err) != TF_OK ||
+		rank->ops->stream_comm(rank->stream, call, err) != TF_OK ||
+		tf_bench_rank_launch(rank, 0, 0, NULL, err) != TF_OK) {
+		(void)!tf_capture_end(capture, err);
+		return err->status;
+	}
+	return tf_capture_end(capture, err);
+}
+
+/* What tuning would leave: a pick of every group. */
+static void pick_first(struct tf_program *program)
+{
+	for (uint32_t i = program->candidate_count; i-- > 0;)
+		program->selectors[program->candidates[i].group] = i;
+	for (uint32_t g = 0; g < program->group_count; g++)
+		program->candidates[program->selectors[g]].state = TF_CANDIDATE_PICKED;
+}
+
+/* A tap sees in the rebuilt graph what the first capture saw on the stream. */
+static void capture_again(struct tf_bench_rank *rank, struct tf_exec *exec, char *wrong)
+{
+	const struct tf_program *program = rank->program;
+	struct tf_capture *capture = NULL;
+	struct tf_error err = {0};
+
+	if (begin(rank, &capture, &err) != TF_OK ||
+		rank->ops->stream_graph(rank->stream, exec, &err) != TF_OK ||
+		tf_capture_end(capture, &err) != TF_OK)
+		WRONG("%s", err.text);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct tf_node *now = &program->graphs[1].nodes[i];
+		const struct tf_node *first = &program->graphs[0].nodes[i];
+
+		if (program->graphs[1].node_count != 3 || now->kind != first->kind ||
+			now->launch != first->launch || now->to_off != first->to_off ||
+			now->from_off != first->from_off || now->bytes != first->bytes ||
+			now->value != first->value)
+			WRONG("node %u of the rebuilt graph is captured as another one", i);
+	}
+}
+
+static void comm_round_trip(struct tf_bench_rank *rank, char *wrong)
+{
+	struct tf_program *program = rank->program;
+	uint32_t group = program->group_count - 1;
+	uint8_t *from = operand(rank, TF_BUFFER_INPUT, group, 0);
+	uint8_t *to = operand(rank, TF_BUFFER_OUTPUT, group, 0);
+	uint64_t bytes = tf_group_input_bytes(&program->groups[group]);
+	struct planted_comm planted;
+	struct tf_comm_call call = {&planted.caller, group, from, to, bytes};
+	const struct tf_node *node;
+	struct tf_exec *exec = NULL;
+	struct tf_error err = {0};
+
+	planted_comm_init(&planted, bytes);
+	pick_first(program);
+	if (capture_call(rank, &call, &err) != TF_OK || tf_program_check(program, &err) != TF_OK)
+		WRONG("%s", err.text);
+	node = &program->graphs[0].nodes[1];
+	if (node->kind != TF_NODE_COMM || node->value != group || node->bytes != bytes ||
+		node->launch != TF_PROGRAM_NONE || node->from_peer || node->to_peer)
+		WRONG("node 1: kind %d, value %u, launch %u", (int)node->kind, node->value, node->launch);
+	if (program->graphs[0].edges[0].type || program->graphs[0].edges[1].type)
+		WRONG("an edge at the call is programmatic");
+	if (planted.call_count || tf_graph_rebuild(program, 0, &rank->target, &exec, &err) == TF_OK)
+		WRONG("the call was made by the capture, or by nobody");
+	if (!strstr(err.text, "no communicator was opened"))
+		WRONG("'%s'", err.text);
+	rank->target.comm = &planted.caller;
+	memset(to, 0, bytes);
+	if (tf_graph_rebuild(program, 0, &rank->target, &exec, &err) != TF_OK ||
+		rank->ops->stream_graph(rank->stream, exec, &err) != TF_OK ||
+		rank->ops->stream_wait(rank->stream, SOON, &err) != TF_OK)
+		WRONG("%s", err.text);
+	capture_again(rank, exec, wrong);
+	rank->ops->graph_destroy(exec);
+	rank->target.comm = NULL;
+	if (wrong[0])
+		return;
+	if (planted.call_count != 1 || planted.calls[0].group != group ||
+		planted.calls[0].from != from || planted.calls[0].to != to || planted.held)
+		WRONG("%u calls, of group %u; %d are held", planted.call_count, planted.calls[0].group,
+			planted.held);
+	if (to[0] != 0x5a || memcmp(to, from, bytes) != 0)
+		WRONG("the call did not see what was set before it");
+}
+
+static void test_comm_round_trip(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run_on_ranks(&run, 3, comm_round_trip);
+	for (uint32_t r = 1; r < 3; r++)
+		compare_programs(&run.bench.programs[0], &run.bench.programs[r]);
+	bench_fini(&run.bench);
+}
+
+static void refuse_call(
+	struct tf_bench_rank *rank, const struct tf_comm_call *call, const char *words, char *wrong)
+{
+	struct tf_capture *capture = NULL;
+	struct tf_error err = {0};
+
+	if (begin(rank, &capture, &err) != TF_OK)
+		WRONG("%s", err.text);
+	if (rank->ops->stream_comm(rank->stream, call, &err) != TF_E_INVALID ||
+		tf_capture_end(capture, &err) != TF_E_INVALID || !strstr(err.text, "node 0: ") ||
+		!strstr(err.text, words))
+		WRONG("'%s' lacks '%s'", err.text, words);
+	if (rank->program->graph_count)
+		WRONG("a refused call left a graph");
+}
+
+static void comm_outside(struct tf_bench_rank *rank, char *wrong)
+{
+	uint8_t *from = operand(rank, TF_BUFFER_INPUT, 0, 0);
+	uint8_t *to = operand(rank, TF_BUFFER_OUTPUT, 0, 0);
+	uint8_t *theirs = operand(rank, TF_BUFFER_INPUT, 0, 1);
+	struct planted_comm planted;
+	uint8_t elsewhere[16];
+
+	planted_comm_init(&planted, sizeof(elsewhere));
+	refuse_call(rank, &(struct tf_comm_call){&planted.caller, 0, elsewhere, to, sizeof(elsewhere)},
+		"outside the window", wrong);
+	if (!wrong[0])
+		refuse_call(rank,
+			&(struct tf_comm_call){&planted.caller, 0, from, elsewhere, sizeof(elsewhere)},
+			"outside the window", wrong);
+	if (!wrong[0])
+		refuse_call(rank, &(struct tf_comm_call){&planted.caller, 0, theirs, to, 16},
+			"comm 'planted' of group 0: its input, 0x", wrong);
+	if (!wrong[0])
+		refuse_call(rank, &(struct tf_comm_call){&planted.caller, 0, from, theirs, 16},
+			"comm 'planted' of group 0: its output, 0x", wrong);
+	if (!wrong[0] && planted.call_count)
+		WRONG("a captured call was made");
+}
+
+static void test_calls_outside_the_segment(void **state)
+{
+	struct run run;
+
+	(void)state;
+	run_on_ranks(&run, 2, comm_outside);
+	bench_fini(&run.bench);
+}
+
+static void capture_all(struct tf_bench_rank *rank, char *wrong)
+{
+	struct tf_error err = {0};
+
+	if (tf_capture_startup_graph(rank, &err) != TF_OK ||
+		tf_capture_step_graphs(rank, &err) != TF_OK)
+		WRONG("%s", err.text);
 }
 
 /* No byte of what is captured depends on the base, nor on the rank that captured it. */
@@ -395,6 +564,8 @@ int main(void)
 		cmocka_unit_test(test_foreign_operations),
 		cmocka_unit_test(test_equal_launches_are_stored_once),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_comm_round_trip),
+		cmocka_unit_test(test_calls_outside_the_segment),
 		cmocka_unit_test(test_two_bases_give_the_same_program),
 	};
 
