@@ -103,7 +103,13 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out)
 {
 	const char *algorithm = tf_algorithm_name(candidate->algorithm);
 	const char *writer = tf_writer_name(candidate->writer);
-	int used = snprintf(out, TF_CANDIDATE_NAME_BYTES, "%s/%s/t%" PRIu32 "/c%" PRIu32,
+	int used;
+
+	if (candidate->algorithm == TF_ALGORITHM_LIBRARY) {
+		snprintf(out, TF_CANDIDATE_NAME_BYTES, "%s", writer ? writer : "unknown");
+		return out;
+	}
+	used = snprintf(out, TF_CANDIDATE_NAME_BYTES, "%s/%s/t%" PRIu32 "/c%" PRIu32,
 		algorithm ? algorithm : "unknown", writer ? writer : "unknown", candidate->threads,
 		candidate->ctas);
 
@@ -111,6 +117,24 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out)
 		snprintf(out + used, TF_CANDIDATE_NAME_BYTES - (size_t)used, "/k%" PRIu64,
 			candidate->chunk_bytes);
 	return out;
+}
+
+int tf_graph_calls_library(const struct tf_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		if (graph->nodes[i].kind == TF_NODE_COMM)
+			return 1;
+	}
+	return 0;
+}
+
+int tf_program_tries_library(const struct tf_program *program)
+{
+	for (uint32_t i = 0; i < program->candidate_count; i++) {
+		if (program->candidates[i].candidate.writer == TF_WRITER_NCCL)
+			return 1;
+	}
+	return 0;
 }
 
 int tf_program_is_touched(const struct tf_program *program, uint32_t buffer)

@@ -23,6 +23,10 @@ extern "C" {
 #define TF_PROGRAM_DIMS_MAX   4
 #define TF_PROGRAM_NONE       UINT32_MAX /* "no such row" in an index field */
 #define TF_IDENTITY_KEY_BYTES 64
+/* Identity: the version of NCCL that a pick calls, "2.28.3"; absent where none does. */
+#define TF_NCCL_KEY "nccl.version"
+/* The one that was sampled, whatever was picked; no machine must match it. */
+#define TF_NCCL_SAMPLES_KEY "samples.nccl"
 
 /* How a group is carried out; the whole of it, never an index (DESIGN 3). */
 struct tf_candidate {
@@ -175,11 +179,11 @@ struct tf_node {
 	enum tf_node_kind kind;
 	uint32_t launch;             /* KERNEL */
 	uint32_t to_peer, from_peer; /* COPY, SET */
-	uint64_t to_off, from_off;
-	uint64_t bytes;
+	uint64_t to_off, from_off;   /* COPY, SET; COMM: output and input of the rank's own */
+	uint64_t bytes;              /* COPY, SET; COMM: of the input */
 	/*
-	 * SET: the byte. COPY: 1 if `to` is an array of (world, bytes) of which the running rank's own
-	 * row is meant, so that the node is the same on all ranks; else 0.
+	 * SET: the byte. COMM: the group. COPY: 1 if `to` is an array of (world, bytes) of which the
+	 * running rank's own row is meant, so that the node is the same on all ranks; else 0.
 	 */
 	uint32_t value;
 };
@@ -298,6 +302,10 @@ const char *tf_program_identity(const struct tf_program *program, const char *ke
  * TF_CANDIDATE_NAME_BYTES.
  */
 char *tf_candidate_name(const struct tf_candidate *candidate, char *out);
+/* Whether a node of the graph is a call of a communication library. */
+int tf_graph_calls_library(const struct tf_graph *graph);
+/* Whether a candidate's writer is one of a communication library. */
+int tf_program_tries_library(const struct tf_program *program);
 /* Whether a foreign kernel may write the buffer. */
 int tf_program_is_touched(const struct tf_program *program, uint32_t buffer);
 /* Whether the program has what only schema 1.1 holds: foreign kernels, or what comes with them. */

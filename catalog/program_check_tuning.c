@@ -86,6 +86,10 @@ static enum tf_status check_candidate(
 		return TF_FAIL(err, TF_E_INVALID, "algorithm %d is unknown", (int)row->candidate.algorithm);
 	if (!tf_writer_name(row->candidate.writer))
 		return TF_FAIL(err, TF_E_INVALID, "writer %d is unknown", (int)row->candidate.writer);
+	if ((row->candidate.algorithm == TF_ALGORITHM_LIBRARY) !=
+		(row->candidate.writer == TF_WRITER_NCCL))
+		return TF_FAIL(err, TF_E_INVALID, "algorithm '%s' does not go with writer '%s'",
+			tf_algorithm_name(row->candidate.algorithm), tf_writer_name(row->candidate.writer));
 	TF_TRY(check_range("threads", row->candidate.threads, 0, TF_THREADS_MAX, err));
 	TF_TRY(check_range("ctas", row->candidate.ctas, 0, TF_GRID_MAX, err));
 	TF_TRY(check_range("chunk_bytes", row->candidate.chunk_bytes, 0, TF_CHUNK_MAX, err));

@@ -213,8 +213,9 @@ CREATE TABLE edge(
 -- What became of every candidate. Not stable: for people who ask why.
 CREATE VIEW candidates AS
 SELECT g.name AS group_name, g.capacity, c.rung,
-	c.algorithm || '/' || c.writer || '/t' || c.threads || '/c' || c.ctas ||
-		CASE c.chunk_bytes WHEN 0 THEN '' ELSE '/k' || c.chunk_bytes END AS candidate,
+	CASE c.algorithm WHEN 'library' THEN c.writer ELSE
+		c.algorithm || '/' || c.writer || '/t' || c.threads || '/c' || c.ctas ||
+		CASE c.chunk_bytes WHEN 0 THEN '' ELSE '/k' || c.chunk_bytes END END AS candidate,
 	c.state, c.reason,
 	c.stage1_median_ns, c.stage1_low_ns, c.stage1_high_ns,
 	c.stage2_median_ns, c.stage2_low_ns, c.stage2_high_ns
@@ -238,8 +239,9 @@ ORDER BY s.tuned_group;
 
 CREATE VIEW samples AS
 SELECT g.name AS group_name,
-	c.algorithm || '/' || c.writer || '/t' || c.threads || '/c' || c.ctas ||
-		CASE c.chunk_bytes WHEN 0 THEN '' ELSE '/k' || c.chunk_bytes END AS candidate,
+	CASE c.algorithm WHEN 'library' THEN c.writer ELSE
+		c.algorithm || '/' || c.writer || '/t' || c.threads || '/c' || c.ctas ||
+		CASE c.chunk_bytes WHEN 0 THEN '' ELSE '/k' || c.chunk_bytes END END AS candidate,
 	s.pass, s.stage, s.ns, g.capacity
 FROM sample AS s
 JOIN candidate AS c ON c.candidate = s.candidate

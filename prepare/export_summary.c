@@ -4,13 +4,57 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 struct counts {
 	uint32_t by_kind[TF_ALGORITHM_COUNT][TF_WRITER_COUNT];
 	uint32_t capacities;
 	uint32_t struck;
+	struct library_counts {
+		uint32_t groups, picked, struck;
+		const char *first_reason; /* of those struck */
+		double ratio;             /* what the picks take of its time, median over groups; 0: none */
+	} library;
 };
+
+static int compare_ratios(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Stage 1 sampled both, in the same graph. */
+static struct library_counts count_library(const struct tf_program *program)
+{
+	double *ratios = tf_calloc(program->candidate_count, sizeof(ratios[0]));
+	struct library_counts counts = {0};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < program->candidate_count; i++) {
+		const struct tf_group_candidate *entry = &program->candidates[i];
+		const struct tf_group_candidate *pick =
+			&program->candidates[program->selectors[entry->group]];
+
+		if (entry->candidate.algorithm != TF_ALGORITHM_LIBRARY)
+			continue;
+		counts.groups++;
+		counts.picked += entry == pick;
+		if (entry->state == TF_CANDIDATE_STRUCK && !counts.struck++)
+			counts.first_reason = entry->reason;
+		if (ratios && entry->stage_median_ns[0] > 0)
+			ratios[count++] = (double)pick->stage_median_ns[0] / (double)entry->stage_median_ns[0];
+	}
+	if (count) {
+		qsort(ratios, count, sizeof(ratios[0]), compare_ratios);
+		counts.ratio = ratios[count / 2];
+	}
+	tf_free(ratios);
+	return counts;
+}
 
 static struct counts count(const struct tf_program *program)
 {
@@ -25,6 +69,7 @@ static struct counts count(const struct tf_program *program)
 	}
 	for (uint32_t i = 0; i < program->candidate_count; i++)
 		counts.struck += program->candidates[i].state == TF_CANDIDATE_STRUCK;
+	counts.library = count_library(program);
 	return counts;
 }
 
@@ -40,7 +85,8 @@ static void print_struck(FILE *to, const struct tf_program *program)
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
 		const struct tf_group_candidate *entry = &program->candidates[i];
 
-		if (entry->state == TF_CANDIDATE_STRUCK)
+		if (entry->state == TF_CANDIDATE_STRUCK &&
+			entry->candidate.algorithm != TF_ALGORITHM_LIBRARY)
 			fprintf(to, "  %s, capacity %u: %s: %s\n", program->groups[entry->group].name,
 				program->groups[entry->group].capacity, tf_candidate_name(&entry->candidate, name),
 				entry->reason);
@@ -57,6 +103,20 @@ static void print_picks(FILE *to, const struct counts *counts)
 					tf_writer_name((enum tf_writer)w), counts->by_kind[a][w]);
 		}
 	}
+	fprintf(to, "\n");
+}
+
+static void print_library(
+	FILE *to, const struct tf_program *program, const struct library_counts *counts)
+{
+	if (!counts->groups)
+		return;
+	fprintf(to, "nccl      %s: candidate of %u groups, picked in %u",
+		tf_program_identity(program, TF_NCCL_SAMPLES_KEY), counts->groups, counts->picked);
+	if (counts->ratio > 0)
+		fprintf(to, "; the picks take %.2f of its time (median)", counts->ratio);
+	if (counts->struck)
+		fprintf(to, "; struck out in %u: %s", counts->struck, counts->first_reason);
 	fprintf(to, "\n");
 }
 
@@ -89,6 +149,8 @@ static void print_text(FILE *to, const struct tf_export_result *result)
 	if (result->job.no_peer_access[0])
 		fprintf(to, "peers     no peer access: %s\n", result->job.no_peer_access);
 	print_picks(to, &counts);
+	print_library(to, program, &counts.library);
+	counts.struck -= counts.library.struck;
 	fprintf(to, "struck    %u%s\n", counts.struck, counts.struck ? ":" : "");
 	print_struck(to, program);
 	fprintf(to, "memory    %.1f MiB a rank\n", (double)result->job.segment_bytes / 1048576.0);
@@ -156,6 +218,18 @@ static json_t *peers_json(const struct tf_export_result *result)
 				  : json_pack("{s:b}", "used", 1);
 }
 
+static json_t *library_json(const struct tf_program *program)
+{
+	struct library_counts counts = count_library(program);
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i}", "version",
+		tf_program_identity(program, TF_NCCL_SAMPLES_KEY), "candidates", (int)counts.groups,
+		"picked", (int)counts.picked, "struck", (int)counts.struck);
+
+	if (json && counts.ratio > 0)
+		json_object_set_new(json, "ratio", json_real(counts.ratio));
+	return json;
+}
+
 static enum tf_status print_json(
 	FILE *to, const struct tf_export_result *result, struct tf_error *err)
 {
@@ -169,6 +243,8 @@ static enum tf_status print_json(
 
 	if (root)
 		json_object_set_new(root, "peer_access", peers_json(result));
+	if (root && tf_program_tries_library(program))
+		json_object_set_new(root, "nccl", library_json(program));
 	if (root && result->path) {
 		tf_hex(result->digest, sizeof(result->digest), hex);
 		json_object_set_new(root, "package",

@@ -15,7 +15,7 @@
 
 struct words {
 	uint64_t world, timeout_ms;
-	const char *topology, *device, *peer_access, *workload, *capacities, *ladder, *links,
+	const char *topology, *device, *peer_access, *nccl, *workload, *capacities, *ladder, *links,
 		*links_seed;
 	const char *out_path;
 	_Bool json;
@@ -48,6 +48,13 @@ struct words {
 			.choices = "on|off",                                                                   \
 			.help = "whether ranks may use each other's device memory, if they can (default "      \
 					"on)"},                                                                        \
+		{.name = "nccl",                                                                           \
+			.kind = TF_OPTION_CHOICE,                                                              \
+			.value = "WORD",                                                                       \
+			.off = offsetof(struct words, nccl),                                                   \
+			.choices = "on|off",                                                                   \
+			.help = "whether NCCL's calls are candidates too, where the ladder has them (default " \
+					"off)"},                                                                       \
 		{.name = "workload",                                                                       \
 			.kind = TF_OPTION_PATH,                                                                \
 			.value = "NAME|FILE",                                                                  \
@@ -133,6 +140,7 @@ static void to_options(const struct words *words, struct tf_export_options *opti
 		.out_path = words->out_path,
 		.world = (uint32_t)words->world,
 		.no_peer_access = words->peer_access && !strcmp(words->peer_access, "off"),
+		.nccl = words->nccl && !strcmp(words->nccl, "on"),
 		.timeout_ns = (int64_t)words->timeout_ms * TF_NS_PER_MS,
 		.progress = tf_progress_bar,
 		.interrupted = &tf_tfprep_interrupted,

@@ -50,6 +50,8 @@ static enum tf_status choose_emulated(const struct tf_export_options *options,
 	if (device && strcmp(device, "auto") != 0 && strcmp(device, "host") != 0)
 		return TF_FAIL(
 			err, TF_E_USAGE, "links are emulated on the host device, not on '%s'", device);
+	if (options->nccl)
+		return TF_FAIL(err, TF_E_USAGE, "NCCL's calls have no place on emulated links");
 	TF_TRY(tf_links_load(options->links, &inputs->links, err));
 	if (options->links_seed)
 		TF_TRY(tf_links_reseed(&inputs->links, options->links_seed, err));
@@ -78,13 +80,15 @@ static enum tf_status choose_machine(const struct tf_export_options *options, st
 
 /* Every group keeps a rung, as far as is known before a device is open. */
 static enum tf_status check_ladder(
-	const struct inputs *inputs, uint32_t world, struct tf_error *err)
+	const struct inputs *inputs, uint32_t world, int nccl, struct tf_error *err)
 {
 	uint32_t offered = TF_LINK_PEER_WRITE | TF_LINK_PEER_READ | TF_LINK_PEER_ATOMIC;
 	uint32_t rungs[TF_LADDER_RUNGS_MAX], count;
 
 	if (inputs->emulated)
 		offered = tf_links_capabilities(&inputs->links, world);
+	if (nccl)
+		offered |= TF_LINK_LIBRARY;
 	for (uint32_t g = 0; g < inputs->workload.group_count; g++)
 		TF_TRY(tf_ladder_legal(
 			&inputs->ladder, &inputs->workload.groups[g], world, offered, rungs, &count, err));
@@ -105,7 +109,7 @@ static enum tf_status load_inputs(const struct tf_export_options *options, struc
 		TF_TRY(tf_ladder_load_file(options->ladder, &inputs->ladder, err));
 	else
 		TF_TRY(tf_ladder_builtin(result->topology, &inputs->ladder, err));
-	return check_ladder(inputs, options->world, err);
+	return check_ladder(inputs, options->world, options->nccl, err);
 }
 
 static enum tf_status read_catalog(int fd, struct tf_export_result *result, struct tf_error *err)
@@ -136,6 +140,7 @@ static enum tf_status run_ranks(const struct tf_export_options *options,
 		.device_count = result->device_count,
 		.timeout_ns = options->timeout_ns,
 		.no_peer_access = options->no_peer_access,
+		.nccl = options->nccl,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
 	};
 	int64_t begin = tf_now_ns();

@@ -23,6 +23,7 @@ struct tf_export_options {
 	const char *out_path;   /* NULL: WORKLOAD-tpN-CLASS.tfp in the current folder */
 	uint32_t world;
 	int no_peer_access; /* ranks may not use each other's memory */
+	int nccl;           /* the ladder's rungs of NCCL's are candidates too */
 	int64_t timeout_ns;
 	tf_progress_fn progress; /* or NULL */
 	void *progress_user;

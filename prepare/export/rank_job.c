@@ -74,6 +74,8 @@ static enum tf_status open_device(struct job *job, struct tf_error *err)
 	if (job->asked->links)
 		TF_TRY(tf_links_attach(job->asked->links, tf_link_rank(job->link), tf_link_world(job->link),
 			&job->properties, &job->clock, err));
+	if (job->asked->nccl)
+		job->properties.capabilities |= TF_DEVICE_LIBRARY;
 	if (job->asked->no_peer_access)
 		why = "switched off by option";
 	else if (!tf_peer_access_is_offered(&job->properties))

@@ -46,6 +46,7 @@ struct tf_rank_job {
 	uint32_t device_count; /* rank r takes device r modulo this; 0: all take the first */
 	int64_t timeout_ns;
 	int no_peer_access;          /* by option */
+	int nccl;                    /* its rungs are candidates too */
 	int catalog_fd;              /* a memory file; rank 0 writes the catalog's bytes */
 	const char *const *identity; /* further identity rows: key, value, ..., NULL; or NULL */
 };

@@ -61,6 +61,23 @@ static enum tf_status prove_peers(struct tf_bench_rank *rank, struct tf_error *e
 	return status;
 }
 
+static enum tf_status open_library(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	struct tf_nccl_caller_options options = {
+		.link = rank->link,
+		.timeout_ns = rank->timeout_ns,
+		.program = rank->program,
+		.ops = rank->ops,
+		.device = rank->device,
+	};
+	char version[TF_NCCL_VERSION_BYTES];
+
+	TF_TRY(tf_nccl_caller_open(&options, &rank->nccl, err));
+	rank->target.comm = tf_nccl_caller_of(rank->nccl);
+	tf_nccl_version_text(tf_nccl_caller_facts(rank->nccl)->version, version);
+	return tf_program_set_identity(rank->program, TF_NCCL_SAMPLES_KEY, version, err);
+}
+
 enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	const struct tf_layout *layout = &rank->program->layout;
@@ -81,14 +98,21 @@ enum tf_status tf_bench_rank_open(struct tf_bench_rank *rank, struct tf_error *e
 	TF_TRY(prove_peers(rank, err));
 	(void)!load_kernels(rank, &local);
 	TF_TRY(tf_link_agree_ok(rank->link, &local, bound(rank), err));
+	if (tf_program_tries_library(rank->program))
+		TF_TRY(open_library(rank, err));
 	return tf_bench_rank_reset(rank, err);
 }
 
 void tf_bench_rank_close(struct tf_bench_rank *rank)
 {
+	/* A call that still waits for a peer would hold the stream up. */
+	if (rank->nccl)
+		(void)!tf_bench_rank_wait(rank, 1, rank->timeout_ns, NULL);
 	tf_rebuild_modules_unload(&rank->modules);
 	if (rank->stream)
 		rank->ops->stream_destroy(rank->stream);
+	/* What NCCL does not give back by its bound ends with the process. */
+	(void)!tf_nccl_caller_close(rank->nccl, NULL);
 	tf_rank_window_close(&rank->window);
 	if (rank->ops)
 		rank->ops->close(rank->device);
@@ -100,6 +124,14 @@ enum tf_status tf_bench_rank_fault(const struct tf_bench_rank *rank, struct tf_e
 	struct tf_control copy;
 
 	return tf_fault_to_error(tf_rank_memory_control(&rank->memory, 0, &copy), rank->program, err);
+}
+
+enum tf_status tf_bench_rank_wait(
+	struct tf_bench_rank *rank, int calls_library, int64_t bound_ns, struct tf_error *err)
+{
+	if (calls_library && rank->nccl)
+		return tf_nccl_caller_wait(rank->nccl, rank->stream, bound_ns, err);
+	return rank->ops->stream_wait(rank->stream, tf_deadline_after(bound_ns), err);
 }
 
 /* The first barrier lets every rank finish with the old state before anyone clears it. */
@@ -144,6 +176,22 @@ static enum tf_status launch_copies(struct tf_bench_rank *rank,
 	return TF_OK;
 }
 
+/* No mask reaches it: NCCL's kernel reads none of ours. */
+static enum tf_status launch_library(struct tf_bench_rank *rank, uint32_t group, uint32_t input,
+	uint32_t output, struct tf_error *err)
+{
+	const struct tf_buffer *buffers = rank->program->buffers;
+	struct tf_comm_call call = {
+		.caller = rank->target.comm,
+		.group = group,
+		.from = tf_rank_window_at(&rank->window, 0, buffers[input].segment_off),
+		.to = tf_rank_window_at(&rank->window, 0, buffers[output].segment_off),
+		.bytes = buffers[input].bytes,
+	};
+
+	return rank->ops->stream_comm(rank->stream, &call, err);
+}
+
 enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, uint32_t pair,
 	const uint32_t *mask, struct tf_error *err)
 {
@@ -155,6 +203,8 @@ enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, u
 	const struct tf_candidate *candidate = &entry->candidate;
 	struct tf_collective_args args;
 
+	if (candidate->algorithm == TF_ALGORITHM_LIBRARY)
+		return launch_library(rank, entry->group, input, output, err);
 	tf_collective_args_fill(&args, &program->layout, group, entry->group, candidate,
 		rank->window.base, rank->window.rank, rank->window.world,
 		tf_rank_window_at(&rank->window, 0, program->buffers[input].segment_off),

@@ -9,6 +9,7 @@
 #include "catalog/program.h"
 #include "prepare/workload/foreign.h"
 #include "runtime/collective/control.h"
+#include "runtime/comm/nccl/nccl_caller.h"
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
 #include "runtime/link/link.h"
@@ -35,14 +36,16 @@ struct tf_bench_rank {
 	struct tf_rank_memory memory;
 	struct tf_rebuild_modules modules;
 	struct tf_rebuild_target target;
-	uint32_t launch_flags;   /* of collectives: TF_LAUNCH_PROGRAMMATIC or 0 */
+	struct tf_nccl_caller *nccl; /* where a candidate is NCCL's; else NULL */
+	uint32_t launch_flags;       /* of collectives: TF_LAUNCH_PROGRAMMATIC or 0 */
 	int unbelieved;          /* why opening failed: the proof of peer access, on all ranks alike */
 	tf_progress_fn progress; /* or NULL */
 	void *progress_user;
 };
 
 /*
- * Opens the window for program->layout on an opened device and loads the kernels. `rank` holds
+ * Opens the window for program->layout on an opened device, loads the kernels, and opens NCCL where
+ * a candidate is its (identity TF_NCCL_SAMPLES_KEY says which). `rank` holds
  * link, timeout_ns, program, ops and device already (device is taken). Collective; all ranks
  * succeed or fail together.
  */
@@ -52,6 +55,14 @@ void tf_bench_rank_close(struct tf_bench_rank *rank);
 /* TF_OK unless a kernel of this rank has recorded a fault; the text names group and peer. */
 TF_WARN_UNUSED enum tf_status tf_bench_rank_fault(
 	const struct tf_bench_rank *rank, struct tf_error *err);
+
+/*
+ * Waits for the stream, at most `bound_ns`. `calls_library`: what runs may hold calls of NCCL's,
+ * which have no bound of their own; if they are late, the communicator ends, and every later call
+ * fails.
+ */
+TF_WARN_UNUSED enum tf_status tf_bench_rank_wait(
+	struct tf_bench_rank *rank, int calls_library, int64_t bound_ns, struct tf_error *err);
 
 /* Protocol memory back to its first state, then a fence across ranks. Collective. */
 TF_WARN_UNUSED enum tf_status tf_bench_rank_reset(struct tf_bench_rank *rank, struct tf_error *err);

@@ -23,8 +23,9 @@
 #include "runtime/session/machine_identity.h"
 #include "runtime/session/peer_access.h"
 
-/* What a ladder asks of the links. */
-#define LINKS              (TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC)
+/* What a ladder asks of the links, and whether NCCL's rungs count. */
+#define LINKS                                                                                      \
+	(TF_DEVICE_PEER_WRITE | TF_DEVICE_PEER_READ | TF_DEVICE_PEER_ATOMIC | TF_DEVICE_LIBRARY)
 #define BUFFER_ALIGN_BYTES 256
 #define STRIDE_ALIGN_BYTES (UINT64_C(2) << 20)
 /*
@@ -311,6 +312,8 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 		const char *name = tf_collective_kernel_name(
 			program->groups[entry->group].op, entry->candidate.algorithm, entry->candidate.writer);
 
+		if (entry->candidate.algorithm == TF_ALGORITHM_LIBRARY)
+			continue;
 		if (!name)
 			return TF_FAIL(err, TF_E_UNSUPPORTED, "group '%s': rung %u has no kernel",
 				program->groups[entry->group].name, entry->rung);

@@ -4,7 +4,7 @@
  *
  * 1. The startup graph holds every candidate that survived verification TF_PASSES times, each
  *    between its own "sample_begin" and "sample_end"; struck ones are in it too, masked off, so
- *    its shape depends on the ladder alone.
+ *    its shape depends on the ladder alone (but for struck ones that no mask reaches: left out).
  * 2. Neighbours in a pass work on operands of their own, and one pass runs with the evictor
  *    between samples.
  */
@@ -36,6 +36,13 @@ static enum tf_status record_evict(struct tf_bench_rank *rank, struct tf_error *
 		tf_rank_window_at(&rank->window, 0, evict->segment_off), 0, evict->bytes, err);
 }
 
+/* Copies, and calls of a library. */
+static int cannot_be_masked(const struct tf_candidate *candidate)
+{
+	return candidate->writer == TF_WRITER_COPY_ENGINE ||
+		candidate->algorithm == TF_ALGORITHM_LIBRARY;
+}
+
 static enum tf_status record_sample(
 	struct tf_bench_rank *rank, uint32_t slot, uint32_t pass, struct tf_error *err)
 {
@@ -43,8 +50,8 @@ static enum tf_status record_sample(
 	uint32_t pair = entry->rung % rank->program->groups[entry->group].buffer_pairs;
 	uint32_t input = tf_plan_buffer(rank->program, entry->group, pair, TF_BUFFER_INPUT);
 
-	/* Its copies would run with the mask off. */
-	if (entry->candidate.writer == TF_WRITER_COPY_ENGINE && entry->state == TF_CANDIDATE_STRUCK)
+	/* It would run with the mask off. */
+	if (entry->state == TF_CANDIDATE_STRUCK && cannot_be_masked(&entry->candidate))
 		return TF_OK;
 	if (pass == EVICT_PASS)
 		TF_TRY(record_evict(rank, err));

@@ -23,6 +23,8 @@
 
 /* One launch may take this many timeouts: it holds tens of thousands of bounded waits. */
 #define SAMPLE_TIMEOUTS 150
+/* With calls of NCCL's in it, which have no bound of their own; a GPU takes under a second. */
+#define LIBRARY_TIMEOUTS 10
 
 struct startup_view {
 	const struct tf_startup_header *header;
@@ -71,19 +73,37 @@ static enum tf_status keep_one_candidate(const struct tf_program *program, struc
 	return TF_OK;
 }
 
+/* The startup graph holds calls of NCCL's: those that were not struck out. */
+static int samples_library(const struct tf_bench_rank *rank)
+{
+	for (uint32_t slot = 0; slot < rank->program->candidate_count; slot++) {
+		const struct tf_group_candidate *entry = &rank->program->candidates[slot];
+
+		if (entry->candidate.algorithm == TF_ALGORITHM_LIBRARY &&
+			entry->state != TF_CANDIDATE_STRUCK)
+			return 1;
+	}
+	return 0;
+}
+
 /* One launch, then all ranks tell whether theirs went through: a fault anywhere is everyone's. */
 static enum tf_status launch_startup(
 	struct tf_bench_rank *rank, struct tf_exec *exec, int64_t *out_ns, struct tf_error *err)
 {
 	struct tf_error local = {0};
+	int calls_library = samples_library(rank);
 	int64_t begin = tf_now_ns(), bound = SAMPLE_TIMEOUTS * rank->timeout_ns;
 
+	if (calls_library && !(rank->memory.capabilities & TF_DEVICE_ADDRESSABLE))
+		bound = LIBRARY_TIMEOUTS * rank->timeout_ns;
 	if (rank->ops->stream_graph(rank->stream, exec, &local) == TF_OK &&
-		rank->ops->stream_wait(rank->stream, tf_deadline_after(bound), &local) == TF_OK)
+		tf_bench_rank_wait(rank, calls_library, bound, &local) == TF_OK)
 		(void)!tf_bench_rank_fault(rank, &local);
 	*out_ns = tf_now_ns() - begin;
-	if (local.status != TF_OK)
+	if (local.status != TF_OK) {
 		tf_rank_memory_abort(&rank->memory);
+		tf_nccl_caller_abort(rank->nccl, &local);
+	}
 	return tf_link_agree_ok(rank->link, &local, tf_deadline_after(bound), err);
 }
 
@@ -225,6 +245,21 @@ static enum tf_status capture_and_sample(
 	return status;
 }
 
+/* A machine that runs a pick of NCCL's must have the version whose bytes were proven here. */
+static enum tf_status name_library(struct tf_bench_rank *rank, struct tf_error *err)
+{
+	struct tf_program *program = rank->program;
+
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		const struct tf_candidate *pick = &program->candidates[program->selectors[g]].candidate;
+
+		if (pick->algorithm == TF_ALGORITHM_LIBRARY)
+			return tf_program_set_identity(
+				program, TF_NCCL_KEY, tf_program_identity(program, TF_NCCL_SAMPLES_KEY), err);
+	}
+	return TF_OK;
+}
+
 /* What the last launch decided, into the program; the aggregate says how far it came. */
 static enum tf_status take_decision(struct tf_bench_rank *rank, const struct startup_view *view,
 	uint32_t *out_aggregate, struct tf_error *err)
@@ -237,6 +272,7 @@ static enum tf_status take_decision(struct tf_bench_rank *rank, const struct sta
 	TF_TRY(agree(rank, view, err));
 	TF_TRY(collect_samples(rank->program, view, err));
 	collect_picks(rank->program, view);
+	TF_TRY(name_library(rank, err));
 	*out_aggregate = TF_STARTUP_OK;
 	return TF_OK;
 }

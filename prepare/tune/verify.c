@@ -21,8 +21,10 @@
 #include "runtime/collective/collective.h"
 #include "runtime/collective/startup.h"
 
-#define POISON_BYTE 0xa5
-#define VERIFY_SEED UINT64_C(0x7466707265700002)
+#define POISON_BYTE        0xa5
+#define CANDIDATE_TIMEOUTS 4 /* its kernels bound each of their waits by one */
+#define LIBRARY_TIMEOUTS   2 /* nothing bounds NCCL's but this; its peers wait for the outcome */
+#define VERIFY_SEED        UINT64_C(0x7466707265700002)
 
 /* What one rank saw of a round of one group. */
 struct round_record {
@@ -82,6 +84,27 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 }
 
 /*
+ * What the candidate itself fails with is a fault of its own: what its wait returns and, where a
+ * library carries it out, what its call returns.
+ */
+static enum tf_status launch_and_wait(
+	struct tf_bench_rank *rank, uint32_t slot, struct tf_error *fault, struct tf_error *err)
+{
+	int is_library = rank->program->candidates[slot].candidate.algorithm == TF_ALGORITHM_LIBRARY;
+	int64_t bound = (is_library ? LIBRARY_TIMEOUTS : CANDIDATE_TIMEOUTS) * rank->timeout_ns;
+
+	if (is_library && tf_bench_rank_launch(rank, slot, 0, NULL, fault) != TF_OK) {
+		/* What stands before the call on the stream is ours, and bounds itself. */
+		(void)!tf_bench_rank_wait(rank, 0, bound, NULL);
+		return TF_OK;
+	}
+	if (!is_library)
+		TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
+	(void)!tf_bench_rank_wait(rank, is_library, bound, fault);
+	return TF_OK;
+}
+
+/*
  * One candidate once. A kernel's fault lands in `record`; other failures are this rank's own and
  * are returned.
  */
@@ -96,10 +119,9 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 
 	TF_TRY(rank->ops->stream_set(rank->stream, output, POISON_BYTE, operands->output_bytes, err));
 	TF_TRY(tf_bench_rank_launch_startup(rank, "sample_begin", slot, 0, TF_PROGRAM_NONE, err));
-	TF_TRY(tf_bench_rank_launch(rank, slot, 0, NULL, err));
-	if (rank->ops->stream_wait(rank->stream, tf_deadline_after(4 * rank->timeout_ns), &fault) !=
-			TF_OK ||
-		tf_bench_rank_fault(rank, &fault) != TF_OK) {
+	if (launch_and_wait(rank, slot, &fault, err) != TF_OK)
+		return err->status;
+	if (fault.status != TF_OK || tf_bench_rank_fault(rank, &fault) != TF_OK) {
 		tf_rank_memory_abort(&rank->memory);
 		record->faulted_slot = slot;
 		record->aborted = fault.status == TF_E_ABORTED;
@@ -118,6 +140,23 @@ static void strike(struct tf_group_candidate *entry, const char *text)
 		return;
 	entry->state = TF_CANDIDATE_STRUCK;
 	snprintf(entry->reason, sizeof(entry->reason), "%s", text);
+}
+
+/*
+ * A library that sums in another order is not wrong, but of another numerics class: which of two
+ * classes a group is of must not hang on a time.
+ */
+static void tell_wrong(
+	const struct tf_group_candidate *entry, uint32_t rank, char *out, size_t size)
+{
+	if (entry->candidate.algorithm == TF_ALGORITHM_LIBRARY)
+		snprintf(out, size,
+			"struck out: of another numerics class: its bytes on rank %u are not those of sums in "
+			"rank "
+			"order, rounded once",
+			rank);
+	else
+		snprintf(out, size, "struck out: wrong bytes on rank %u", rank);
 }
 
 /* Draws the group's verdict from all ranks' records; returns the slot to go on from, or `end`. */
@@ -139,7 +178,7 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 		for (uint32_t r = 0; r < world; r++) {
 			if (!records[r].wrong[program->candidates[slot].rung])
 				continue;
-			snprintf(text, sizeof(text), "struck out: wrong bytes on rank %u", r);
+			tell_wrong(&program->candidates[slot], r, text, sizeof(text));
 			strike(&program->candidates[slot], text);
 		}
 	}

@@ -7,8 +7,8 @@
 
 /* Phases in the order in which they run. */
 static const enum tf_session_phase order[TF_PHASE_COUNT] = {TF_PHASE_PACKAGE, TF_PHASE_DEVICE,
-	TF_PHASE_IDENTITY, TF_PHASE_WINDOW, TF_PHASE_PEERS, TF_PHASE_PROOF, TF_PHASE_GRAPHS,
-	TF_PHASE_PROTOCOL, TF_PHASE_PROBE};
+	TF_PHASE_IDENTITY, TF_PHASE_WINDOW, TF_PHASE_PEERS, TF_PHASE_PROOF, TF_PHASE_LIBRARY,
+	TF_PHASE_GRAPHS, TF_PHASE_PROTOCOL, TF_PHASE_PROBE};
 
 int64_t tf_ready_phase_ns(const struct tf_supervisor *supervisor, enum tf_session_phase phase)
 {

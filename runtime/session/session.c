@@ -5,19 +5,15 @@
  * 1. Each phase ends in agreement: all ranks go on, or all return the same refusal, naming the
  *    rank where it arose.
  * 2. Nothing is tuned, captured or written; the program is only rebuilt.
- * 3. Closing goes backwards: graphs, modules, memory, device.
+ * 3. Closing goes backwards: graphs, modules, communicators, memory, device.
  */
 #include "runtime/session/session_private.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
-#include "runtime/collective/collective.h"
 #include "runtime/session/machine_identity.h"
 #include "runtime/session/peer_access.h"
 #include "runtime/session/peer_proof.h"
@@ -28,8 +24,8 @@
  */
 #define LOAD_TIMEOUTS 5
 
-static const char *const phase_names[TF_PHASE_COUNT] = {
-	"package", "identity", "device", "window", "peers", "proof", "graphs", "protocol", "probe"};
+static const char *const phase_names[TF_PHASE_COUNT] = {"package", "identity", "device", "window",
+	"peers", "proof", "library", "graphs", "protocol", "probe"};
 
 const char *tf_session_phase_name(enum tf_session_phase phase)
 {
@@ -61,90 +57,14 @@ static enum tf_status phase_package(struct tf_session *session,
 		TF_DIGEST_BYTES, deadline, err);
 }
 
-/* "auto" means what the package was made for: another kind would be a misfit by its identity. */
-static enum tf_status device_kind(const struct tf_session *session, const char *device,
-	char out_kind[TF_NAME_BYTES], struct tf_error *err)
-{
-	if (!device || !strcmp(device, "auto"))
-		device = tf_program_identity(&session->package.program, "device.kind");
-	if (!device)
-		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
-	if (strlen(device) >= TF_NAME_BYTES)
-		return TF_FAIL(err, TF_E_USAGE, "a device's name is longer than %d bytes", TF_NAME_BYTES);
-	strcpy(out_kind, device);
-	return TF_OK;
-}
-
-/* "KIND" or "KIND:WHICH". */
-static enum tf_status open_as_guest(struct tf_session *session, char *device, struct tf_error *err)
-{
-	char *which = strchr(device, ':');
-
-	if (which)
-		*which++ = 0;
-	TF_TRY(tf_device_ops_find(device, &session->ops, err));
-	return session->ops->guest_open(which, &session->device, err);
-}
-
-static enum tf_status open_device(
-	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
-{
-	char kind[TF_NAME_BYTES];
-
-	tf_collective_register_host();
-	TF_TRY(device_kind(session, options->device, kind, err));
-	if (options->is_guest) {
-		TF_TRY(open_as_guest(session, kind, err));
-	} else {
-		TF_TRY(tf_device_ops_find(kind, &session->ops, err));
-		TF_TRY(session->ops->open(
-			options->device_count ? session->rank % options->device_count : options->device_ordinal,
-			&session->device, err));
-	}
-	session->ops->properties(session->device, &session->properties);
-	if (options->no_peer_access || tf_peer_access_is_off(&session->package.program))
-		tf_peer_access_withdraw(&session->properties);
-	return session->ops->stream_create(session->device, &session->stream, err);
-}
-
-/* Equal for ranks of one process that share a context. */
-struct neighbourhood {
-	uint8_t process[16]; /* drawn once; a child by fork has the same, and another number */
-	uint64_t pid, context;
-};
-
-static uint8_t process_token[16];
-
-/* A token that could not be drawn is zero everywhere, which can only make a stream be refused. */
-static void draw_process_token(void)
-{
-	if (getrandom(process_token, sizeof(process_token), 0) != (ssize_t)sizeof(process_token))
-		memset(process_token, 0, sizeof(process_token));
-}
-
-static enum tf_status count_neighbours(
-	struct tf_session *session, int64_t deadline, struct tf_error *err)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct neighbourhood mine = {.pid = (uint64_t)getpid(), .context = session->properties.context};
-	struct neighbourhood all[TF_WORLD_MAX];
-
-	pthread_once(&once, draw_process_token);
-	memcpy(mine.process, process_token, sizeof(mine.process));
-	TF_TRY(tf_link_exchange_fixed(session->link, &mine, sizeof(mine), all, deadline, err));
-	for (uint32_t r = 0; r < session->world; r++)
-		session->context_ranks += !memcmp(&all[r], &mine, sizeof(mine));
-	return TF_OK;
-}
-
 static enum tf_status phase_device(struct tf_session *session,
 	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
-	(void)!open_device(session, options, &local);
+	(void)!tf_session_open_device(session, options, &local);
 	TF_TRY(tf_link_agree_ok(session->link, &local, deadline, err));
-	return count_neighbours(session, deadline, err);
+	return tf_session_count_neighbours(session, deadline, err);
 }
 
 static enum tf_status check_capacity(const struct tf_session *session, struct tf_error *err)
@@ -164,12 +84,13 @@ static enum tf_status phase_identity(struct tf_session *session,
 {
 	struct tf_error local = {0};
 
-	(void)options;
 	if (tf_identity_compare(
 			&session->package.program, &session->properties, session->world, &local) == TF_OK &&
 		check_capacity(session, &local) == TF_OK &&
 		tf_peer_access_is_off(&session->package.program))
 		(void)!tf_peer_access_check(&session->package.program, &local);
+	if (local.status == TF_OK)
+		(void)!tf_session_library_check(session, options, &local);
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 
@@ -207,6 +128,13 @@ static enum tf_status phase_proof(struct tf_session *session,
 		&session->package.program.layout, session->timeout_ns, err);
 }
 
+static enum tf_status phase_library(struct tf_session *session,
+	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
+{
+	(void)deadline; /* NCCL's start-up has a bound of its own */
+	return tf_session_library_open(session, options, err);
+}
+
 static enum tf_status load_modules(struct tf_session *session, struct tf_error *err)
 {
 	const struct tf_loaded_package *package = &session->package;
@@ -240,6 +168,15 @@ static enum tf_status write_constants(struct tf_session *session, struct tf_erro
 	return TF_OK;
 }
 
+int tf_session_wants(
+	const struct tf_session *session, const struct tf_session_options *options, uint32_t graph)
+{
+	const struct tf_graph *one = &session->package.program.graphs[graph];
+
+	return one->kind == TF_GRAPH_STARTUP ? options->startup
+										 : one->capacity <= session->capacity_max;
+}
+
 static enum tf_status build_graphs(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
@@ -248,6 +185,7 @@ static enum tf_status build_graphs(
 		.ops = session->ops,
 		.device = session->device,
 		.window = tf_rank_window_view(&session->window),
+		.comm = session->nccl ? tf_nccl_caller_of(session->nccl) : NULL,
 	};
 
 	TF_TRY(write_constants(session, err));
@@ -257,11 +195,7 @@ static enum tf_status build_graphs(
 	if (!session->execs)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u graphs", program->graph_count);
 	for (uint32_t i = 0; i < program->graph_count; i++) {
-		int wanted = program->graphs[i].kind == TF_GRAPH_STARTUP
-			? options->startup
-			: program->graphs[i].capacity <= session->capacity_max;
-
-		if (wanted)
+		if (tf_session_wants(session, options, i))
 			TF_TRY(tf_graph_rebuild(program, i, &target, &session->execs[i], err));
 	}
 	return TF_OK;
@@ -310,6 +244,7 @@ static const struct phase_step phases[] = {
 	{TF_PHASE_WINDOW, phase_window},
 	{TF_PHASE_PEERS, phase_peers},
 	{TF_PHASE_PROOF, phase_proof},
+	{TF_PHASE_LIBRARY, phase_library},
 	{TF_PHASE_GRAPHS, phase_graphs},
 	{TF_PHASE_PROTOCOL, phase_protocol},
 	{TF_PHASE_PROBE, phase_probe},
@@ -321,6 +256,15 @@ static int64_t device_open_ns(const struct tf_session *session)
 	const char *kind = tf_program_identity(&session->package.program, "device.kind");
 
 	return kind && !strcmp(kind, "host") ? 0 : TF_DEVICE_OPEN_NS;
+}
+
+/* What a phase may take on top of a timeout. */
+static int64_t extra_ns(const struct tf_session *session, const struct tf_session_options *options,
+	enum tf_session_phase phase)
+{
+	if (phase == TF_PHASE_DEVICE)
+		return device_open_ns(session);
+	return phase == TF_PHASE_LIBRARY ? tf_session_library_bound(session, options) : 0;
 }
 
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
@@ -345,7 +289,7 @@ enum tf_status tf_session_open(const struct tf_session_options *options, struct 
 	session->capacity_max = options->capacity_max ? options->capacity_max : UINT32_MAX;
 	deadline = tf_deadline_after(LOAD_TIMEOUTS * session->timeout_ns);
 	for (size_t i = 0; status == TF_OK && i < sizeof(phases) / sizeof(phases[0]); i++) {
-		int64_t extra = phases[i].phase == TF_PHASE_DEVICE ? device_open_ns(session) : 0;
+		int64_t extra = extra_ns(session, options, phases[i].phase);
 		int64_t bound = tf_deadline_after(session->timeout_ns + extra);
 
 		begin = tf_now_ns();
@@ -379,6 +323,8 @@ void tf_session_close(struct tf_session *session)
 	tf_rebuild_modules_unload(&session->modules);
 	if (session->stream)
 		session->ops->stream_destroy(session->stream);
+	/* What NCCL does not give back by its bound is left to the end of the process. */
+	(void)!tf_nccl_caller_close(session->nccl, NULL);
 	tf_rank_window_close(&session->window);
 	if (session->ops)
 		session->ops->close(session->device);

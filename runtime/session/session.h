@@ -7,9 +7,9 @@
  *
  * Open, in order, each phase timed and each all-or-none over the link: package (read, digest
  * equal on all ranks), identity (all misfits of all ranks at once), device, window (base list,
- * then anywhere), peers (segments exchanged and mapped), proof (data over
- * every pair), graphs, protocol (reset and fence),
- * probe (every loaded capacity, bytewise).
+ * then anywhere), peers (segments exchanged and mapped), proof (data over every pair), library
+ * (NCCL's communicator, where a graph calls it), graphs, protocol (reset and fence), probe (every
+ * loaded capacity, bytewise).
  */
 #ifndef TF_RUNTIME_SESSION_SESSION_H
 #define TF_RUNTIME_SESSION_SESSION_H
@@ -59,6 +59,7 @@ enum tf_session_phase {
 	TF_PHASE_WINDOW,
 	TF_PHASE_PEERS,
 	TF_PHASE_PROOF,
+	TF_PHASE_LIBRARY,
 	TF_PHASE_GRAPHS,
 	TF_PHASE_PROTOCOL,
 	TF_PHASE_PROBE,
@@ -102,8 +103,9 @@ TF_WARN_UNUSED enum tf_status tf_session_step(
 
 /*
  * Puts one step on the caller's stream (graph_enqueue of device.h) and returns; not on the legacy
- * default stream while ranks of this group share the context. On the host device `stream` is NULL,
- * and the step runs in tf_session_status. No allocation (host: of the first 64), no lock.
+ * default stream while ranks of this group share the context, and not where a graph calls NCCL,
+ * whose calls nothing on that stream would bound (TF_E_UNSUPPORTED). On the host device `stream` is
+ * NULL, and the step runs in tf_session_status. No allocation (host: of the first 64), no lock.
  * TF_E_USAGE ends nothing; after a failure that tf_session_status has seen, every call returns it.
  */
 TF_WARN_UNUSED enum tf_status tf_session_enqueue(

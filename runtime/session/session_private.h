@@ -3,6 +3,7 @@
 #ifndef TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 #define TF_RUNTIME_SESSION_SESSION_PRIVATE_H
 
+#include "runtime/comm/nccl/nccl_caller.h"
 #include "runtime/graph/rebuild.h"
 #include "runtime/graph/rebuild_modules.h"
 #include "runtime/session/loaded_package.h"
@@ -31,7 +32,8 @@ struct tf_session {
 	struct tf_rank_memory memory;
 	struct tf_control *control_copy; /* for devices whose control words must be copied to be read */
 	struct tf_rebuild_modules modules;
-	struct tf_exec **execs; /* (program.graph_count); NULL where not loaded */
+	struct tf_nccl_caller *nccl; /* NULL: no loaded graph calls it */
+	struct tf_exec **execs;      /* (program.graph_count); NULL where not loaded */
 	uint64_t steps;
 	int64_t phase_ns[TF_PHASE_COUNT];
 	int has_enqueued;       /* on the host device: steps wait in the queue for tf_session_status */
@@ -50,6 +52,30 @@ struct tf_session {
 	uint8_t *found; /* outputs copied from a device that the CPU cannot address */
 	uint64_t found_bytes;
 };
+
+/* Opens options->device, and the stream on it. */
+TF_WARN_UNUSED enum tf_status tf_session_open_device(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err);
+
+/* Sets context_ranks. Collective. */
+TF_WARN_UNUSED enum tf_status tf_session_count_neighbours(
+	struct tf_session *session, int64_t deadline, struct tf_error *err);
+
+/* Whether this load builds the graph. */
+int tf_session_wants(
+	const struct tf_session *session, const struct tf_session_options *options, uint32_t graph);
+
+/*
+ * NCCL, where a graph that is loaded calls it; else each is nothing.
+ * check: TF_E_UNAVAILABLE, or TF_E_MISFIT where its version is not the package's. bound: what
+ * opening may take on top of a timeout. open: collective; statuses as tf_nccl_caller_open.
+ */
+TF_WARN_UNUSED enum tf_status tf_session_library_check(const struct tf_session *session,
+	const struct tf_session_options *options, struct tf_error *err);
+int64_t tf_session_library_bound(
+	const struct tf_session *session, const struct tf_session_options *options);
+TF_WARN_UNUSED enum tf_status tf_session_library_open(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err);
 
 /* The graph of a capacity, or TF_PROGRAM_NONE. */
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);

@@ -23,8 +23,10 @@
  * last resort.
  */
 #define STEP_TIMEOUTS 30
-#define PROBE_SEED    UINT64_C(0x7466707265700001)
-#define POISON_BYTE   0xa5
+/* A captured call of NCCL's has no bound of its own: the whole step, or startup graph, has one. */
+#define LIBRARY_TIMEOUTS 2
+#define PROBE_SEED       UINT64_C(0x7466707265700001)
+#define POISON_BYTE      0xa5
 
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity)
 {
@@ -137,11 +139,22 @@ static enum tf_status end_session(
 	struct tf_session *session, enum tf_status status, struct tf_error *local, struct tf_error *err)
 {
 	tf_rank_memory_abort(&session->memory);
+	tf_nccl_caller_abort(session->nccl, local);
 	add_cause(session, local);
 	fail(session, status, local);
 	if (err)
 		*err = *local;
 	return status;
+}
+
+static enum tf_status wait_for_stream(
+	struct tf_session *session, int64_t deadline_ns, struct tf_error *err)
+{
+	int64_t bound = LIBRARY_TIMEOUTS * session->timeout_ns;
+
+	if (!session->nccl || is_addressable(session))
+		return session->ops->stream_wait(session->stream, deadline_ns, err);
+	return tf_nccl_caller_wait(session->nccl, session->stream, bound, err);
 }
 
 /*
@@ -158,7 +171,7 @@ static enum tf_status launch_and_wait(
 	TF_TRY(session->ops->stream_note(session->stream,
 		(const uint8_t *)control + offsetof(struct tf_control, abort), sizeof(*verdict),
 		(const void **)&verdict, err));
-	TF_TRY(session->ops->stream_wait(session->stream, deadline_ns, err));
+	TF_TRY(wait_for_stream(session, deadline_ns, err));
 	return judge(session, tf_verdict_counts(verdict), err);
 }
 
@@ -213,6 +226,11 @@ enum tf_status tf_session_enqueue(
 	if (is_addressable(session) && !stream) {
 		TF_TRY(session->ops->stream_graph(session->stream, exec, err));
 		session->has_enqueued = 1;
+	} else if (session->nccl) {
+		return TF_FAIL(err, TF_E_UNSUPPORTED,
+			"capacity %u calls NCCL, whose calls would have no bound on a stream of the caller's; "
+			"a step that is waited for has one (tfrun_step)",
+			capacity);
 	} else {
 		TF_TRY(check_stream(session, stream, err));
 		TF_TRY(session->ops->graph_enqueue(exec, stream, err));

@@ -59,10 +59,13 @@
 	X(candidate_rung, TF_E_INVALID, "rung is 256", p->candidates[2].rung = 256)                    \
 	X(candidate_twice, TF_E_INVALID, "candidates 0 and 1 are the same candidate",                  \
 		p->candidates[1].candidate = p->candidates[0].candidate)                                   \
-	X(candidate_algorithm, TF_E_INVALID, "algorithm 2 is unknown",                                 \
+	X(candidate_algorithm, TF_E_INVALID, "algorithm 3 is unknown",                                 \
 		p->candidates[0].candidate.algorithm = TF_ALGORITHM_COUNT)                                 \
 	X(candidate_writer, TF_E_INVALID, "writer 10 is unknown",                                      \
 		p->candidates[0].candidate.writer = TF_WRITER_COUNT)                                       \
+	X(candidate_library, TF_E_INVALID, "algorithm 'library' does not go with writer 'll'",         \
+		(p->candidates[0].candidate.algorithm = TF_ALGORITHM_LIBRARY,                              \
+			p->candidates[0].candidate.writer = TF_WRITER_LL))                                     \
 	X(candidate_threads, TF_E_INVALID, "threads is 1025",                                          \
 		p->candidates[0].candidate.threads = 1025)                                                 \
 	X(candidate_ctas, TF_E_INVALID, "ctas is 4294967295",                                          \

@@ -9,7 +9,7 @@
  * The environment says what goes wrong: FAKE_NCCL_FAIL (NAME:CODE; "later:CODE" fails what was
  * begun), FAKE_NCCL_HANG (NAME: a call that returns only after the abort, and never where there is
  * no communicator yet; FAKE_NCCL_SLOW: some time after it, and a split takes half a
- * second), FAKE_NCCL_VERSION.
+ * second), FAKE_NCCL_VERSION, FAKE_NCCL_BITS (every sum's first element is off by a bit).
  *
  * FAKE_NCCL_LOG names a file that gets a line a call that counts, and VIOLATION where the caller
  * breaks a rule of NCCL's. On a NULL stream work is done, or aborted, when the call returns. What
@@ -352,6 +352,8 @@ static void run(void *user)
 		if (meet(comm, board->worked, ++comm->works) == 0) {
 			tf_reference(
 				work->op, work->dtype, comm->world, comm->rank, work->count, inputs, work->to);
+			if (getenv("FAKE_NCCL_BITS") && work->op != TF_OP_ALL_GATHER)
+				*(uint8_t *)work->to ^= 1;
 			(void)meet(comm, board->worked, ++comm->works);
 		}
 	}

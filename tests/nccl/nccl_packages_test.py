@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NCCL as candidates, on the host device with the stand-in: tuned, captured, shipped, served, and
+bounded. Usage: TFRUN TFPREP WORKLOAD FAKE_FOLDER WORK_FOLDER"""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "serve"))
+import serve_driver as driver  # noqa: E402
+from serve_driver import Server, check  # noqa: E402
+
+TFPREP, WORKLOAD, FAKE, FOLDER = sys.argv[2:6]
+ONLY = os.path.join(FOLDER, "nccl_only.yaml")
+PACKAGE = os.path.join(FOLDER, "nccl_only.tfp")
+CATALOG = os.path.join(FOLDER, "nccl_catalog.sqlite")
+COMM_NODE = 4  # enum tf_node_kind
+ONLY_TEXT = """topology: switched
+summary: NCCL alone.
+rungs:
+  - {algorithm: library, writer: nccl, ops: [all_reduce, all_gather], world: [2, 8],
+     bytes: [1, 64MiB], reason: "Nothing else may win."}
+"""
+
+
+def settings(**more):
+    found = {name: value for name, value in os.environ.items() if not name.startswith("FAKE_NCCL")}
+    return {**found, "LD_LIBRARY_PATH": FAKE, **more}
+
+
+def tfprep(verb, *args, **more):
+    words = [TFPREP, verb, "--device", "host", "--workload", WORKLOAD, *args]
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=driver.WAIT_S, env=settings(**more))
+    return done.returncode, done.stdout, done.stderr
+
+
+def tune(*args, **more):
+    code, out, err = tfprep("tune", "--topology", "switched", "--nccl", "on", "--json", *args,
+                            **more)
+    check(code == 0, code, err)
+    return json.loads(out)
+
+
+def struck_of(found):
+    return [row for row in found["struck"] if row["candidate"] == "nccl"]
+
+
+def test_candidate():
+    """It competes beside the others where the ladder has it, and only where it is asked for."""
+    found = tune()
+    check(found["nccl"]["candidates"] == found["groups"], found["nccl"])
+    check(found["nccl"]["struck"] == 0 and found["nccl"]["ratio"] > 0, found["nccl"])
+    code, out, err = tfprep("tune", "--topology", "switched", "--json")
+    check(code == 0 and "nccl" not in json.loads(out), err)
+
+
+def test_other_sums():
+    """Sums in another order never compete; a gather, which sums nothing, does."""
+    found = tune(FAKE_NCCL_BITS="1")
+    struck = struck_of(found)
+    check({row["group"] for row in struck} == {"reduce"}, struck)
+    for row in struck:
+        check("another numerics class" in row["reason"], row)
+    check(found["nccl"]["picked"] + found["nccl"]["struck"] <= found["nccl"]["candidates"])
+
+
+def test_hang():
+    """A call that hangs is sent back, its candidates are struck out by name, and tuning goes on."""
+    found = tune("--timeout", "300", FAKE_NCCL_HANG="ncclAllReduce")
+    struck = struck_of(found)
+    check(len(struck) == found["nccl"]["candidates"], struck)
+    for row in struck:
+        check("late on rank" in row["reason"] and "NCCL's call timed out" in row["reason"], row)
+    check(len(found["picks"]) == found["groups"])
+
+
+def test_start_fails():
+    """Asked for and not to be had: nothing is made, and the reason is said."""
+    for name, value, words in (
+            ("FAKE_NCCL_FAIL", "ncclCommInitRankConfig:3", "ncclCommInitRankConfig failed"),
+            ("FAKE_NCCL_FAIL", "ncclCommSplit:5", "ncclCommSplit failed"),
+            ("FAKE_NCCL_VERSION", "21800", "this build needs 2.19.0 or newer")):
+        code, _, err = tfprep("tune", "--topology", "switched", "--nccl", "on", "--timeout",
+                              "1000", **{name: value})
+        check(code in (1, 4), code, err)
+        check(words in err and err.count("\n") == 1, err)
+
+
+def test_refusals():
+    code, _, err = tfprep("tune", "--nccl", "on", "--links", "ring-3")
+    check(code == 2 and "emulated links" in err, code, err)
+    code, _, err = tfprep("export", "--ladder", ONLY, "-o", PACKAGE + ".not")
+    check(code == 3 and "needs NCCL, which is off ('--nccl on')" in err, code, err)
+    check(not os.path.exists(PACKAGE + ".not"))
+
+
+def make_package():
+    with open(ONLY, "w") as file:
+        file.write(ONLY_TEXT)
+    code, out, err = tfprep("export", "--nccl", "on", "--ladder", ONLY, "-o", PACKAGE)
+    check(code == 0, code, err)
+    check("library/nccl 4" in out, out)
+
+
+def rows(query):
+    with open(CATALOG, "wb") as file:
+        subprocess.run(f"zstd -dcq < '{PACKAGE}' | tar -xO catalog.sqlite", shell=True, check=True,
+                       stdout=file)
+    with sqlite3.connect(CATALOG) as base:
+        return base.execute(query).fetchall()
+
+
+def test_catalog():
+    """Calls travel as nodes, with the version that was proven, and under the name people use."""
+    identity = dict(rows("SELECT key, value FROM identity"))
+    check(identity["nccl.version"] == "2.28.9" == identity["samples.nccl"], identity)
+    check(rows("SELECT DISTINCT algorithm, writer FROM picks") == [("library", "nccl")])
+    check(rows("SELECT DISTINCT candidate FROM samples") == [("nccl",)])
+    calls = rows(f"SELECT count(*) FROM node WHERE kind = {COMM_NODE}")[0][0]
+    check(calls == 2 * 6 + 21 * 4, calls)  # two steps of 6 calls, 21 passes of 4 candidates
+
+
+def test_loads():
+    code, out, err = driver.run("--check", package=PACKAGE, env=settings())
+    check(code == 0 and "proven bytewise" in out, code, err)
+    code, _, err = driver.run("--drift", package=PACKAGE, env=settings())
+    check(code == 0, code, err)
+
+
+def test_other_version():
+    code, _, err = driver.run(
+        "--check", package=PACKAGE, env=settings(FAKE_NCCL_VERSION="22705"))
+    check(code == 3, code, err)
+    check("nccl.version: package '2.28.9', machine '2.27.5'" in err, err)
+    check(err.count("\n") == 1, err)
+
+
+def test_other_bytes():
+    """The same version that sums in another order is found by the probe."""
+    code, _, err = driver.run("--check", package=PACKAGE, env=settings(FAKE_NCCL_BITS="1"))
+    check(code == 1 and "'reduce.c" in err, code, err)
+
+
+def test_serves():
+    with Server(package=PACKAGE, env=settings()) as server:
+        status, answer = server.steps(rows=2, count=5, seed=7)
+        check(status == 200, status, answer)
+        code, _, err = server.end(signal.SIGTERM)
+        check(code == 0 and err == "", code, err)
+
+
+def test_lost_during_steps():
+    """A rank that is killed or stopped while the others wait in a call of NCCL's."""
+    for number in (signal.SIGKILL, signal.SIGSTOP):
+        with Server("--timeout", "1000", package=PACKAGE, env=settings()) as server:
+            asked = server.steps_behind(rows=2, count=1000000, check="none")
+            driver.wait_for(lambda server=server: server.state() == "busy", "a running step")
+            os.kill(server.ranks[1], number)
+            code, _, err = server.end()
+            asked.join()
+            check(code == 1 and "rank 1 " in err and err.count("\n") == 1, number, code, err)
+
+
+driver.main([
+    make_package, test_candidate, test_other_sums, test_hang, test_start_fails, test_refusals,
+    test_catalog, test_loads, test_other_version, test_other_bytes, test_serves,
+    test_lost_during_steps])
