@@ -13,6 +13,7 @@ extern "C" {
 #define TF_CATALOG_SCHEMA_MAJOR   1
 #define TF_CATALOG_SCHEMA_MINOR   0 /* user_version = major * 1000 + minor */
 #define TF_CATALOG_FOREIGN_MINOR  1 /* with foreign kernels: schema_foreign.sql */
+#define TF_CATALOG_LIBRARY_MINOR  2 /* with candidates of a library: the word 'library' */
 
 /* What to load beside identity, groups, picks, buffers, kernels and the step graphs. */
 enum tf_catalog_parts {

@@ -27,6 +27,10 @@ static const char settings[] =
 	 */
 	"PRAGMA foreign_keys = OFF; BEGIN";
 
+/* The schema is the same; an older reader does not know the word. */
+static const char library_version[] = "PRAGMA user_version = 1002";
+_Static_assert(TF_CATALOG_SCHEMA_MAJOR == 1 && TF_CATALOG_LIBRARY_MINOR == 2, "library_version");
+
 static enum tf_status fill(sqlite3 *db, const struct tf_program *program, struct tf_error *err)
 {
 	TF_TRY(TF_SQL(db, err, sqlite3_exec(db, settings, NULL, NULL, NULL)));
@@ -37,6 +41,8 @@ static enum tf_status fill(sqlite3 *db, const struct tf_program *program, struct
 	TF_TRY(tf_write_graphs(db, program, err));
 	if (tf_program_has_foreign(program))
 		TF_TRY(tf_write_foreign(db, program, err));
+	if (tf_program_tries_library(program))
+		TF_TRY(TF_SQL(db, err, sqlite3_exec(db, library_version, NULL, NULL, NULL)));
 	return TF_SQL(db, err, sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
 }
 
