@@ -137,6 +137,29 @@ int tf_program_tries_library(const struct tf_program *program)
 	return 0;
 }
 
+int tf_program_allows_any(const struct tf_program *program, uint32_t group)
+{
+	const char *at = tf_program_identity(program, TF_NUMERICS_ANY_KEY);
+	const char *name = program->groups[group].name;
+	size_t bytes = strlen(name);
+
+	while (at && *at) {
+		size_t word = strcspn(at, " ");
+
+		if (word == bytes && !memcmp(at, name, bytes))
+			return 1;
+		at += word + (at[word] == ' ');
+	}
+	return 0;
+}
+
+int tf_program_rounds(const struct tf_program *program, uint32_t group)
+{
+	const struct tf_candidate *pick = &program->candidates[program->selectors[group]].candidate;
+
+	return pick->algorithm == TF_ALGORITHM_LIBRARY && tf_program_allows_any(program, group);
+}
+
 int tf_program_is_touched(const struct tf_program *program, uint32_t buffer)
 {
 	for (uint32_t i = 0; i < program->touched_count; i++) {

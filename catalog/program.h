@@ -25,6 +25,8 @@ extern "C" {
 #define TF_IDENTITY_KEY_BYTES 64
 /* Identity: the version of NCCL that a pick calls, "2.28.3"; absent where none does. */
 #define TF_NCCL_KEY "nccl.version"
+/* Groups whose sums may be of another numerics class, by name, a blank between two. */
+#define TF_NUMERICS_ANY_KEY "numerics.any"
 /* The one that was sampled, whatever was picked; no machine must match it. */
 #define TF_NCCL_SAMPLES_KEY "samples.nccl"
 
@@ -306,6 +308,12 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out);
 int tf_graph_calls_library(const struct tf_graph *graph);
 /* Whether a candidate's writer is one of a communication library. */
 int tf_program_tries_library(const struct tf_program *program);
+/*
+ * Whether the bytes of the group's sums need not be those of rank order: its name stands in
+ * TF_NUMERICS_ANY_KEY. `rounds`: it has a pick that makes use of it.
+ */
+int tf_program_allows_any(const struct tf_program *program, uint32_t group);
+int tf_program_rounds(const struct tf_program *program, uint32_t group);
 /* Whether a foreign kernel may write the buffer. */
 int tf_program_is_touched(const struct tf_program *program, uint32_t buffer);
 /* Whether the program has what only schema 1.1 holds: foreign kernels, or what comes with them. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "prepare/bench/output_check.h"
+#include "runtime/collective/output_check.h"
 #include "prepare/tune/plan.h"
 #include "runtime/collective/collective.h"
 

@@ -355,6 +355,8 @@ enum tf_status tf_plan(const struct tf_workload *workload, const struct tf_ladde
 	TF_TRY(tf_program_set_identity(program, "ladder", ladder->name, err));
 	if (!strcmp(properties->kind, "host"))
 		TF_TRY(tf_program_set_identity(program, "samples.clock", tf_host_sample_clock(world), err));
+	if (workload->any_numerics && tf_program_tries_library(program))
+		TF_TRY(tf_program_set_identity(program, TF_NUMERICS_ANY_KEY, workload->any_numerics, err));
 	return tf_program_set_identity(program, "workload", workload->name, err);
 }
 

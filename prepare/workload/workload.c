@@ -115,10 +115,24 @@ enum tf_status tf_workload_restrict(
 	return TF_OK;
 }
 
+enum tf_status tf_workload_allow_any(
+	struct tf_workload *workload, const char *name, struct tf_error *err)
+{
+	const char *before = workload->any_numerics;
+	char *names = tf_asprintf("%s%s%s", before ? before : "", before ? " " : "", name);
+
+	if (!names)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the name '%s'", name);
+	tf_free(workload->any_numerics);
+	workload->any_numerics = names;
+	return TF_OK;
+}
+
 void tf_workload_fini(struct tf_workload *workload)
 {
 	if (!workload)
 		return;
+	tf_free(workload->any_numerics);
 	tf_free(workload->summary);
 	tf_free(workload->groups);
 	tf_foreign_destroy(workload->foreign);

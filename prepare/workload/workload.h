@@ -27,6 +27,7 @@ struct tf_workload {
 	uint32_t capacity_count;
 	struct tf_group *groups; /* one per (collective, capacity), ordered by (capacity, file order) */
 	uint32_t group_count;
+	char *any_numerics; /* names of the collectives so marked, a blank between two; NULL: none */
 	struct tf_foreign *foreign; /* a step of its own, with kernels; NULL: groups take turns */
 };
 
@@ -42,6 +43,7 @@ struct tf_workload {
  *       row_elements: 4096    # elements a row of one rank's input
  *       times: 86             # calls a step, default 1
  *       buffer_pairs: 86      # distinct operands, default min(times, 4)
+ *       numerics: any         # rank_order | any, default rank_order; sums only
  *       capacities: [1, 2]    # optional subset of the workload's
  * and, together with a `step`, what docs/WORKLOADS.md describes.
  * TF_E_INVALID names source, line, field, what was found and what is allowed.
@@ -59,6 +61,9 @@ TF_WARN_UNUSED enum tf_status tf_workload_load(
  */
 TF_WARN_UNUSED enum tf_status tf_workload_restrict(
 	struct tf_workload *workload, const char *list, struct tf_error *err);
+/* Marks a collective whose sums may be of another numerics class. TF_E_NO_MEMORY. */
+TF_WARN_UNUSED enum tf_status tf_workload_allow_any(
+	struct tf_workload *workload, const char *name, struct tf_error *err);
 void tf_workload_fini(struct tf_workload *workload);
 
 #ifdef __cplusplus

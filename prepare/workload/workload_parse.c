@@ -31,6 +31,7 @@ struct raw_group {
 	enum tf_op op;
 	enum tf_dtype dtype;
 	char *row_elements, *times, *buffer_pairs;
+	uint32_t numerics; /* place in `numerics` */
 	char **capacities;
 	uint32_t capacity_count;
 	char *input, *output;
@@ -56,6 +57,7 @@ static const cyaml_strval_t ops[] = {{"all_reduce", TF_OP_ALL_REDUCE},
 	{"all_gather", TF_OP_ALL_GATHER}, {"reduce_scatter", TF_OP_REDUCE_SCATTER}};
 static const cyaml_strval_t dtypes[] = {
 	{"bf16", TF_DTYPE_BF16}, {"f16", TF_DTYPE_F16}, {"f32", TF_DTYPE_F32}};
+static const cyaml_strval_t numerics[] = {{"rank_order", 0}, {"any", 1}};
 
 static const struct tf_yaml_hint hints[] = {
 	{"name", "1 to 63 of A-Z a-z 0-9 . _ -"},
@@ -115,6 +117,8 @@ static const cyaml_schema_field_t group_fields[] = {
 	TEXT("row_elements", struct raw_group, row_elements, 0, 32),
 	TEXT("times", struct raw_group, times, CYAML_FLAG_OPTIONAL, 32),
 	TEXT("buffer_pairs", struct raw_group, buffer_pairs, CYAML_FLAG_OPTIONAL, 32),
+	CYAML_FIELD_ENUM("numerics", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_group,
+		numerics, numerics, COUNT(numerics)),
 	CAPACITIES(struct raw_group, CYAML_FLAG_OPTIONAL),
 	TEXT("input", struct raw_group, input, CYAML_FLAG_OPTIONAL, 400),
 	TEXT("output", struct raw_group, output, CYAML_FLAG_OPTIONAL, 400),
@@ -278,6 +282,11 @@ static enum tf_status read_collective(struct reading *r)
 		TF_ROW_ELEMENTS_MAX, &group->row_elements, r->err));
 	TF_TRY(read_times(r, raw, group));
 	TF_TRY(read_subset(r, raw, collective));
+	if (raw->numerics && raw->op == TF_OP_ALL_GATHER)
+		return tf_yaml_fail(
+			r->yaml, r->err, path_of(r, "numerics"), "all_gather sums nothing: it copies");
+	if (raw->numerics)
+		TF_TRY(tf_workload_allow_any(r->workload, raw->name, r->err));
 	return check_bytes(r, collective);
 }
 

@@ -111,19 +111,35 @@ enum tf_status tf_ready_report_print(
 	return tf_report_flush(to, err);
 }
 
+/* How the probe proved the outputs. */
+static const char *proof_of(const struct tf_served_package *view, char *out, size_t size)
+{
+	const struct tf_program *program = &view->loaded.program;
+	uint32_t rounded = 0;
+
+	for (uint32_t g = 0; g < program->group_count; g++)
+		rounded += (uint32_t)tf_program_rounds(program, g);
+	if (!rounded)
+		return "bytewise";
+	snprintf(out, size, "bytewise but for sums of %u groups, within their roundings", rounded);
+	return out;
+}
+
 enum tf_status tf_check_report_print(
 	FILE *to, const struct tf_supervisor *supervisor, struct tf_error *err)
 {
 	const struct tf_served_package *view = &supervisor->view;
+	char proof[96];
 
 	if (supervisor->options->json)
 		return print_json(to, supervisor, err);
 	fprintf(to,
-		"%s fits: %u ranks on device %s, %u %s up to %u proven bytewise in %.1f ms, tunings 0, "
+		"%s fits: %u ranks on device %s, %u %s up to %u proven %s in %.1f ms, tunings 0, "
 		"captures 0\n",
 		supervisor->options->path, view->loaded.program.world, device_of(supervisor),
 		view->capacity_count, view->capacity_count == 1 ? "capacity" : "capacities",
-		tf_served_package_largest(view), ms(supervisor->ready_ns - supervisor->options->begin_ns));
+		tf_served_package_largest(view), proof_of(view, proof, sizeof(proof)),
+		ms(supervisor->ready_ns - supervisor->options->begin_ns));
 	return tf_report_flush(to, err);
 }
 

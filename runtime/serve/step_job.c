@@ -51,10 +51,21 @@ static void put_times(struct tf_json *json, const struct tf_step_report *report)
 	tf_json_array_end(json);
 }
 
-static void put_check(struct tf_json *json, const struct tf_step_report *report)
+/* "rounded": a group that the workload allows it is within its roundings, all else is equal. */
+static const char *outcome_of(const struct tf_program *program, uint32_t capacity)
+{
+	for (uint32_t g = 0; g < program->group_count; g++) {
+		if (program->groups[g].capacity == capacity && tf_program_rounds(program, g))
+			return "rounded";
+	}
+	return "equal";
+}
+
+static void put_check(
+	struct tf_json *json, const struct tf_program *program, const struct tf_step_report *report)
 {
 	tf_json_object_begin(json, "check");
-	tf_json_text(json, "outcome", report->checked ? "equal" : "none");
+	tf_json_text(json, "outcome", report->checked ? outcome_of(program, report->capacity) : "none");
 	tf_json_uint(json, "steps", report->checked);
 	tf_json_object_end(json);
 }
@@ -75,7 +86,7 @@ static void answer(struct step_job *step)
 	tf_json_uint(&json, "capacity", joined.capacity);
 	tf_json_uint(&json, "count", joined.count);
 	put_times(&json, &joined);
-	put_check(&json, &joined);
+	put_check(&json, &supervisor->view.loaded.program, &joined);
 	tf_json_object_end(&json);
 	tf_http_reply_json(&step->http->replies, step->request, HTTP_OK, &json, &body);
 }

@@ -117,6 +117,36 @@ static void kinds_have_names(void **state)
 	assert_int_equal(tf_buffer_role_parse(""), -1);
 }
 
+/* Names are matched whole, wherever they stand. */
+static void other_numerics_are_allowed_by_name(void **state)
+{
+	struct tf_group groups[] = {{.name = "mlp"}, {.name = "mlp2"}, {.name = "attention"}};
+	struct tf_group_candidate candidates[] = {
+		{.candidate = {TF_ALGORITHM_LIBRARY, TF_WRITER_NCCL, 0, 0, 0}},
+		{.group = 1, .candidate = {TF_ALGORITHM_ONE_SHOT, TF_WRITER_LL, 32, 1, 0}}};
+	uint32_t selectors[] = {0, 1, 0};
+	struct tf_program program = {.groups = groups,
+		.group_count = 3,
+		.candidates = candidates,
+		.candidate_count = 2,
+		.selectors = selectors};
+
+	(void)state;
+	assert_true(tf_program_tries_library(&program));
+	for (uint32_t g = 0; g < 3; g++)
+		assert_false(tf_program_allows_any(&program, g));
+	assert_int_equal(
+		tf_program_set_identity(&program, TF_NUMERICS_ANY_KEY, "mlp2 attention", NULL), TF_OK);
+	assert_false(tf_program_allows_any(&program, 0));
+	assert_true(tf_program_allows_any(&program, 1));
+	assert_true(tf_program_allows_any(&program, 2));
+	assert_false(tf_program_rounds(&program, 0));
+	assert_false(tf_program_rounds(&program, 1)); /* its pick is ours */
+	assert_true(tf_program_rounds(&program, 2));
+	tf_free(program.identity[0].value);
+	tf_free(program.identity);
+}
+
 static void texts_are_judged(void **state)
 {
 	static const char *const names[] = {"a", "A.b_c-9", "..", NULL};
@@ -156,6 +186,7 @@ int main(void)
 		cmocka_unit_test(candidates_have_names),
 		cmocka_unit_test(groups_count_their_bytes),
 		cmocka_unit_test(kinds_have_names),
+		cmocka_unit_test(other_numerics_are_allowed_by_name),
 		cmocka_unit_test(texts_are_judged),
 	};
 

@@ -67,6 +67,26 @@ def test_other_sums():
     check(found["nccl"]["picked"] + found["nccl"]["struck"] <= found["nccl"]["candidates"])
 
 
+def test_other_sums_allowed():
+    """Where the workload allows it, sums that are near compete, ship, and are checked as such."""
+    workload = os.path.join(FOLDER, "nccl_any.yaml")
+    package = os.path.join(FOLDER, "nccl_any.tfp")
+    with open(WORKLOAD) as file:
+        text = file.read().replace("op: all_reduce", "op: all_reduce\n    numerics: any")
+    with open(workload, "w") as file:
+        file.write(text)
+    bits = {"FAKE_NCCL_BITS": "1"}
+    code, _, err = tfprep("export", "--nccl", "on", "--ladder", ONLY, "--workload", workload, "-o",
+                          package, **bits)
+    check(code == 0, code, err)
+    code, out, err = driver.run("--check", package=package, env=settings(**bits))
+    check(code == 0 and "but for sums of 2 groups, within their roundings" in out, out, err)
+    with Server(package=package, env=settings(**bits)) as server:
+        status, answer = server.steps(rows=1)
+        check(status == 200 and answer["check"]["outcome"] == "rounded", status, answer)
+        server.end(signal.SIGTERM)
+
+
 def test_hang():
     """A call that hangs is sent back, its candidates are struck out by name, and tuning goes on."""
     found = tune("--timeout", "300", FAKE_NCCL_HANG="ncclAllReduce")
@@ -165,6 +185,7 @@ def test_lost_during_steps():
 
 
 driver.main([
-    make_package, test_candidate, test_other_sums, test_hang, test_start_fails, test_refusals,
+    make_package, test_candidate, test_other_sums, test_other_sums_allowed,
+    test_hang, test_start_fails, test_refusals,
     test_catalog, test_loads, test_other_version, test_other_bytes, test_serves,
     test_lost_during_steps])

@@ -17,7 +17,7 @@
 #include "prepare/bench/bench.h"
 #include "prepare/bench/bench_sizes.h"
 #include "prepare/bench/child_output.h"
-#include "prepare/bench/output_check.h"
+#include "runtime/collective/output_check.h"
 #include "prepare/bench/step_calls.h"
 #include "prepare/text_table.h"
 

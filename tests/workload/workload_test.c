@@ -18,9 +18,10 @@
 
 #define HEAD        "name: mine\nsummary: for tests\ncapacities: [1, 2, 8]\ngroups:\n"
 #define GROUP(more) "  - {name: a, op: all_reduce, dtype: bf16, row_elements: 64" more "}\n"
-#define KEYS        "name, op, dtype, row_elements, times, buffer_pairs, capacities, input, output"
-#define BUILTINS    "decode-window, startup-81, dense-8b, dense-70b, mixture"
-#define NAMES       BUILTINS ", or a file ('./x.yaml')"
+#define KEYS                                                                                       \
+	"name, op, dtype, row_elements, times, buffer_pairs, numerics, capacities, input, output"
+#define BUILTINS "decode-window, startup-81, dense-8b, dense-70b, mixture"
+#define NAMES    BUILTINS ", or a file ('./x.yaml')"
 
 struct bad {
 	const char *text;
@@ -200,6 +201,23 @@ static void startup_81_has_81_shapes(void **state)
 	tf_workload_fini(&workload);
 }
 
+static void marks_other_numerics(void **state)
+{
+	static const char text[] =
+		HEAD "  - {name: a, op: all_reduce, dtype: bf16, row_elements: 64, numerics: any}\n"
+			 "  - {name: b, op: all_reduce, dtype: bf16, row_elements: 64, numerics: rank_order}\n"
+			 "  - {name: c, op: reduce_scatter, dtype: bf16, row_elements: 64, numerics: any}\n";
+	struct tf_workload workload = {0};
+
+	(void)state;
+	assert_int_equal(parse(text, &workload, NULL), TF_OK);
+	assert_string_equal(workload.any_numerics, "a c");
+	tf_workload_fini(&workload);
+	assert_int_equal(parse(HEAD GROUP(""), &workload, NULL), TF_OK);
+	assert_null(workload.any_numerics);
+	tf_workload_fini(&workload);
+}
+
 static void refuses_keys_words_and_types(void **state)
 {
 	static const struct bad cases[] = {
@@ -217,6 +235,10 @@ static void refuses_keys_words_and_types(void **state)
 			"all_reduce, all_gather, reduce_scatter"},
 		{HEAD "  - {name: a, op: all_reduce, dtype: fp8, row_elements: 4}\n",
 			"w.yaml:5: groups[0].dtype: found 'fp8', allowed: bf16, f16, f32"},
+		{HEAD GROUP(", numerics: exact"),
+			"w.yaml:5: groups[0].numerics: found 'exact', allowed: rank_order, any"},
+		{HEAD "  - {name: a, op: all_gather, dtype: bf16, row_elements: 4, numerics: any}\n",
+			"w.yaml:5: groups[0].numerics: all_gather sums nothing: it copies"},
 		{HEAD GROUP(", times: [1]"),
 			"w.yaml:5: groups[0].times: found a list, allowed: a number from 1 to 65536"},
 		{HEAD "  a: b\n",
@@ -413,6 +435,7 @@ int main(void)
 		cmocka_unit_test(builtins),
 		cmocka_unit_test(decode_window_is_what_it_says),
 		cmocka_unit_test(startup_81_has_81_shapes),
+		cmocka_unit_test(marks_other_numerics),
 		cmocka_unit_test(refuses_keys_words_and_types),
 		cmocka_unit_test(refuses_numbers),
 		cmocka_unit_test(refuses_capacities),

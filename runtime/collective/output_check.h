@@ -5,8 +5,8 @@
  * place: an element is right if it differs by no more than world roundings of the sum of
  * magnitudes.
  */
-#ifndef TF_PREPARE_BENCH_OUTPUT_CHECK_H
-#define TF_PREPARE_BENCH_OUTPUT_CHECK_H
+#ifndef TF_RUNTIME_COLLECTIVE_OUTPUT_CHECK_H
+#define TF_RUNTIME_COLLECTIVE_OUTPUT_CHECK_H
 
 #include "catalog/program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements are looked at one by one only where the bytes differ. */
-#include "prepare/bench/output_check.h"
+#include "runtime/collective/output_check.h"
 
 #include <math.h>
 #include <string.h>
