@@ -46,6 +46,8 @@ extern "C" {
 
 #define TF_STREAM_NOTE_BYTES 256
 
+#define TF_DEVICE_BUS_ID_BYTES 24 /* "0000:1A:00.0"; domains grow to eight digits */
+
 /*
  * Bases to try for a window, in this order; the last is 0, "anywhere". The first three lie below
  * where programs and libraries are usually mapped and stay usable under AddressSanitizer and
@@ -325,6 +327,17 @@ TF_WARN_UNUSED enum tf_status tf_device_ops_find(
  */
 TF_WARN_UNUSED enum tf_status tf_device_count(
 	const char *kind, uint32_t *out_count, struct tf_error *err);
+
+/* The devices of a kind that this process may use. */
+struct tf_device_roster {
+	uint32_t count;
+	/* PCI bus ids of the first, in the order in which ranks take them; "" on the host device */
+	char bus_ids[TF_WORLD_MAX][TF_DEVICE_BUS_ID_BYTES];
+};
+
+/* As tf_device_count, with the devices' places. */
+TF_WARN_UNUSED enum tf_status tf_device_roster_read(
+	const char *kind, struct tf_device_roster *out, struct tf_error *err);
 
 /*
  * What "auto" means here: CUDA where it is found with at least one device, else the host. Always

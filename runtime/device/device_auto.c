@@ -5,6 +5,7 @@
  * inside an engine must not fork at all.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/device/cuda/cuda_probe.h"
 #include "runtime/device/device.h"
@@ -36,17 +37,28 @@ void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_
 		snprintf(why, why_bytes, "%s", err.text);
 }
 
-enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
+enum tf_status tf_device_roster_read(
+	const char *kind, struct tf_device_roster *out, struct tf_error *err)
 {
+	struct tf_device_roster found = {.count = 1};
 	const struct tf_device_ops *ops;
 	struct tf_cuda_probe probe;
 
 	TF_TRY(tf_device_ops_find(kind, &ops, err));
-	if (ops == &tf_host_device_ops) {
-		*out_count = 1;
-		return TF_OK;
+	if (ops != &tf_host_device_ops) {
+		TF_TRY(tf_cuda_probe_apart(&probe, err));
+		found.count = probe.device_count;
+		memcpy(found.bus_ids, probe.bus_ids, sizeof(found.bus_ids));
 	}
-	TF_TRY(tf_cuda_probe_apart(&probe, err));
-	*out_count = probe.device_count;
+	*out = found;
+	return TF_OK;
+}
+
+enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
+{
+	struct tf_device_roster roster;
+
+	TF_TRY(tf_device_roster_read(kind, &roster, err));
+	*out_count = roster.count;
 	return TF_OK;
 }

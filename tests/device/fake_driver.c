@@ -179,7 +179,7 @@ EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version,
 	return CUDA_SUCCESS;
 }
 
-/* The three that the probe looks up by name. */
+/* Those that the probe looks up by name. */
 EXPORT CUresult cuInit(unsigned flags)
 {
 	return fake_cuInit(flags);
@@ -193,5 +193,20 @@ EXPORT CUresult cuDeviceGetCount(int *count)
 EXPORT CUresult cuDriverGetVersion(int *version)
 {
 	*version = fake_number("FAKE_CUDA_VERSION", 13000);
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	return fake_cuDeviceGet(device, ordinal);
+}
+
+/* The first three are where the fake NVML (tests/topology) has its devices: linked, linked, not. */
+EXPORT CUresult cuDeviceGetPCIBusId(char *bus_id, int bytes, CUdevice device)
+{
+	static const int buses[3] = {0x06, 0x14, 0x99};
+
+	FAKE_MAY_FAIL("cuDeviceGetPCIBusId");
+	snprintf(bus_id, (size_t)bytes, "0000:%02X:00.0", device < 3 ? buses[device] : 0xa0 + device);
 	return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The smallest possible talk with the driver: is it there, which version, how many devices. */
+/* The smallest possible talk with the driver: is it there, which version, which devices. */
 #include "runtime/device/cuda/cuda_probe.h"
 
 #include <pthread.h>
@@ -8,13 +8,15 @@
 #include "base/dynlib.h"
 
 /*
- * name, parameters. All three exist unversioned in every driver, so no cuGetProcAddress is
+ * name, parameters. All of them exist unversioned in every driver, so no cuGetProcAddress is
  * needed.
  */
 #define TF_CUDA_PROBE_SYMBOLS(X)                                                                   \
 	X(cuInit, (unsigned flags))                                                                    \
 	X(cuDriverGetVersion, (int *version))                                                          \
-	X(cuDeviceGetCount, (int *count))
+	X(cuDeviceGetCount, (int *count))                                                              \
+	X(cuDeviceGet, (int *device, int ordinal))                                                     \
+	X(cuDeviceGetPCIBusId, (char *bus_id, int bytes, int device))
 
 /* CUresult is an enum, 0 is success. */
 struct probe_api {
@@ -56,8 +58,23 @@ static enum tf_status check(int code, const char *call, struct tf_error *err)
 		"'libcuda.so.1': %s failed with code %d", call, code);
 }
 
+/* Where the first devices are; a rank's number is its device's here. */
+static enum tf_status read_bus_ids(uint32_t count, struct tf_cuda_probe *out, struct tf_error *err)
+{
+	for (int i = 0; i < TF_WORLD_MAX && (uint32_t)i < count; i++) {
+		int device = 0;
+
+		TF_TRY(check(driver_api.cuDeviceGet(&device, i), "cuDeviceGet", err));
+		TF_TRY(check(
+			driver_api.cuDeviceGetPCIBusId(out->bus_ids[i], TF_DEVICE_BUS_ID_BYTES - 1, device),
+			"cuDeviceGetPCIBusId", err));
+	}
+	return TF_OK;
+}
+
 enum tf_status tf_cuda_probe(struct tf_cuda_probe *out, struct tf_error *err)
 {
+	struct tf_cuda_probe found = {0};
 	int version = 0, count = 0;
 
 	TF_TRY(open_driver(err));
@@ -67,7 +84,9 @@ enum tf_status tf_cuda_probe(struct tf_cuda_probe *out, struct tf_error *err)
 	if (version < 0 || count < 1)
 		return TF_FAIL(err, TF_E_UNAVAILABLE,
 			"'libcuda.so.1' version %d has %d devices, not 1 or more", version, count);
-	out->driver_version = (uint32_t)version;
-	out->device_count = (uint32_t)count;
+	found.driver_version = (uint32_t)version;
+	found.device_count = (uint32_t)count;
+	TF_TRY(read_bus_ids(found.device_count, &found, err));
+	*out = found;
 	return TF_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/deadline.h"
 #include "base/error.h"
+#include "runtime/device/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,8 @@ extern "C" {
 struct tf_cuda_probe {
 	uint32_t driver_version; /* 1000 * major + 10 * minor, the driver's own form */
 	uint32_t device_count;   /* at least 1 */
+	/* of the first devices, in the driver's order and spelling: "0000:1A:00.0" */
+	char bus_ids[TF_WORLD_MAX][TF_DEVICE_BUS_ID_BYTES];
 };
 
 /*
