@@ -25,7 +25,7 @@ struct words {
 
 /* What is made of the words; the options borrow from it. */
 struct settled {
-	char device[16], topology[32];
+	struct tf_topology_choice machine;
 	struct tf_workload workload;
 	struct tf_bench_options options;
 };
@@ -149,11 +149,11 @@ static enum tf_status settle_device(
 			return TF_FAIL(err, TF_E_USAGE, "'--against nccl' takes '--device cuda'");
 		device = "cuda";
 	}
-	TF_TRY(tf_topology_choose(device, words->topology, options->world, settled->device,
-		sizeof(settled->device), settled->topology, sizeof(settled->topology), err));
-	options->device = settled->device;
-	options->topology = settled->topology;
-	return tf_device_count(settled->device, &options->device_count, err);
+	TF_TRY(tf_topology_choose(device, words->topology, options->world, &settled->machine, err));
+	options->device = settled->machine.device;
+	options->topology = settled->machine.topology;
+	options->device_count = settled->machine.device_count;
+	return TF_OK;
 }
 
 /* What one side alone can do is refused on the other, not passed over. */
@@ -228,7 +228,7 @@ static enum tf_status settle(
 	options->progress = tf_progress_bar;
 	options->interrupted = &tf_tfprep_interrupted;
 	TF_TRY(settle_device(words, settled, err));
-	if (!strcmp(settled->device, "host"))
+	if (!strcmp(settled->machine.device, "host"))
 		return settle_host(words, options, err);
 	return settle_gpus(words, settled, err);
 }
@@ -258,7 +258,7 @@ int tf_bench_verb(int argc, char **argv)
 		.topology = "auto",
 		.against = "auto",
 	};
-	struct settled settled = {.device = ""};
+	struct settled settled = {0};
 	struct tf_bench_result result = {0};
 	struct tf_error err = {0};
 	const char *args[1];

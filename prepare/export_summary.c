@@ -143,11 +143,14 @@ static void print_text(FILE *to, const struct tf_export_result *result)
 	char hex[TF_DIGEST_HEX_BYTES];
 
 	fprintf(to, "workload  %s, %u ranks, topology %s on the %s device\n",
-		tf_program_identity(program, "workload"), program->world, result->topology, result->device);
+		tf_program_identity(program, "workload"), program->world, result->machine.topology,
+		result->machine.device);
 	fprintf(to, "groups    %u at %u capacities, %u candidates, %u samples\n", program->group_count,
 		counts.capacities, program->candidate_count, program->sample_count);
 	if (result->job.no_peer_access[0])
 		fprintf(to, "peers     no peer access: %s\n", result->job.no_peer_access);
+	if (result->machine.links_note[0])
+		fprintf(to, "links     not recorded: %s\n", result->machine.links_note);
 	print_picks(to, &counts);
 	print_library(to, program, &counts.library);
 	counts.struck -= counts.library.struck;
@@ -237,14 +240,17 @@ static enum tf_status print_json(
 	char hex[TF_DIGEST_HEX_BYTES] = "";
 	json_t *root = json_pack("{s:i, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "version",
 		1, "workload", tf_program_identity(program, "workload"), "world", (int)program->world,
-		"topology", result->topology, "device", result->device, "groups", (int)program->group_count,
-		"candidates", (int)program->candidate_count, "samples", (int)program->sample_count, "picks",
-		picks_json(program), "struck", struck_json(program), "times", times_json(result));
+		"topology", result->machine.topology, "device", result->machine.device, "groups",
+		(int)program->group_count, "candidates", (int)program->candidate_count, "samples",
+		(int)program->sample_count, "picks", picks_json(program), "struck", struck_json(program),
+		"times", times_json(result));
 
 	if (root)
 		json_object_set_new(root, "peer_access", peers_json(result));
 	if (root && tf_program_tries_library(program))
 		json_object_set_new(root, "nccl", library_json(program));
+	if (root && result->machine.links_note[0])
+		json_object_set_new(root, "links_not_recorded", json_string(result->machine.links_note));
 	if (root && result->path) {
 		tf_hex(result->digest, sizeof(result->digest), hex);
 		json_object_set_new(root, "package",

@@ -6,11 +6,13 @@
 #include "prepare/verify_verb.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/deadline.h"
 #include "prepare/export/package_check.h"
 #include "prepare/package_proof.h"
 #include "prepare/tfprep_tool.h"
+#include "runtime/topology/machine_links.h"
 
 #define TIMEOUT_MS_DEFAULT 2000
 #define TIMEOUT_MS_MAX     600000
@@ -74,6 +76,25 @@ static enum tf_status verify_contents(const struct tf_package_view *view, struct
 	return TF_OK;
 }
 
+/* Says nothing of packages that are not for GPUs. */
+static enum tf_status verify_links(
+	const struct tf_package_view *view, const char *device, struct tf_error *err)
+{
+	const char *signature = tf_program_identity(&view->program, "topology.signature");
+	char note[TF_MACHINE_LINKS_NOTE_BYTES];
+	struct tf_device_roster roster;
+
+	if (!strcmp(device, "host"))
+		return TF_OK;
+	TF_TRY(tf_device_roster_read(device, &roster, err));
+	TF_TRY(tf_machine_links_compare(signature, &roster, view->program.world, note, err));
+	if (note[0])
+		printf("links     not compared with the maker's: %s\n", note);
+	else
+		printf("links     %u GPUs are joined as the maker's\n", view->program.world);
+	return TF_OK;
+}
+
 static enum tf_status verify_run(
 	const struct tf_package_view *view, const struct words *words, struct tf_error *err)
 {
@@ -82,6 +103,7 @@ static enum tf_status verify_run(
 	if (!device)
 		return TF_FAIL(err, TF_E_INVALID, "'%s' does not say which kind of device it is for",
 			tf_package_path(view->package));
+	TF_TRY(verify_links(view, device, err));
 	TF_TRY(tf_package_check_fresh(tf_package_path(view->package), view->program.world, device,
 		(int64_t)words->timeout_ms * TF_NS_PER_MS, &tf_tfprep_interrupted, err));
 	printf("run       %u fresh ranks on the %s device at another base: every capacity bytewise, a "

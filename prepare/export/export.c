@@ -19,7 +19,6 @@
 #include "packages/container_write.h"
 #include "prepare/export/job_watch.h"
 #include "prepare/export/package_check.h"
-#include "prepare/export/topology_choice.h"
 #include "prepare/tune/plan_foreign.h"
 #include "runtime/device/builtin_module.h"
 
@@ -62,20 +61,16 @@ static enum tf_status choose_emulated(const struct tf_export_options *options,
 		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' are of topology '%s', not '%s'",
 			links->name, links->topology, topology);
 	inputs->emulated = 1;
-	return tf_topology_choose("host", links->topology, options->world, result->device,
-		sizeof(result->device), result->topology, sizeof(result->topology), err);
+	return tf_topology_choose("host", links->topology, options->world, &result->machine, err);
 }
 
 static enum tf_status choose_machine(const struct tf_export_options *options, struct inputs *inputs,
 	struct tf_export_result *result, struct tf_error *err)
 {
 	if (options->links)
-		TF_TRY(choose_emulated(options, inputs, result, err));
-	else
-		TF_TRY(
-			tf_topology_choose(options->device, options->topology, options->world, result->device,
-				sizeof(result->device), result->topology, sizeof(result->topology), err));
-	return tf_device_count(result->device, &result->device_count, err);
+		return choose_emulated(options, inputs, result, err);
+	return tf_topology_choose(
+		options->device, options->topology, options->world, &result->machine, err);
 }
 
 /* Every group keeps a rung, as far as is known before a device is open. */
@@ -104,11 +99,11 @@ static enum tf_status load_inputs(const struct tf_export_options *options, struc
 		TF_TRY(tf_workload_restrict(&inputs->workload, options->capacities, err));
 	TF_TRY(choose_machine(options, inputs, result, err));
 	if (inputs->workload.foreign)
-		TF_TRY(tf_foreign_load(inputs->workload.foreign, result->device, err));
+		TF_TRY(tf_foreign_load(inputs->workload.foreign, result->machine.device, err));
 	if (options->ladder)
 		TF_TRY(tf_ladder_load_file(options->ladder, &inputs->ladder, err));
 	else
-		TF_TRY(tf_ladder_builtin(result->topology, &inputs->ladder, err));
+		TF_TRY(tf_ladder_builtin(result->machine.topology, &inputs->ladder, err));
 	return check_ladder(inputs, options->world, options->nccl, err);
 }
 
@@ -132,16 +127,19 @@ static enum tf_status read_catalog(int fd, struct tf_export_result *result, stru
 static enum tf_status run_ranks(const struct tf_export_options *options,
 	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
+	/* What a plan without a look at the machine cannot know. */
+	const char *const signature[] = {"topology.signature", result->machine.signature, NULL};
 	struct tf_rank_job job = {
 		.workload = &inputs->workload,
 		.ladder = &inputs->ladder,
 		.links = inputs->emulated ? &inputs->links : NULL,
-		.device = result->device,
-		.device_count = result->device_count,
+		.device = result->machine.device,
+		.device_count = result->machine.device_count,
 		.timeout_ns = options->timeout_ns,
 		.no_peer_access = options->no_peer_access,
 		.nccl = options->nccl,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
+		.identity = result->machine.signature[0] ? signature : NULL,
 	};
 	int64_t begin = tf_now_ns();
 	enum tf_status status;
@@ -185,9 +183,9 @@ enum tf_status tf_tune_only(
 static enum tf_status choose_path(const struct tf_export_options *options,
 	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
-	result->path = options->out_path
-		? tf_strdup(options->out_path)
-		: tf_asprintf("%s-tp%u-%s.tfp", inputs->workload.name, options->world, result->topology);
+	result->path = options->out_path ? tf_strdup(options->out_path)
+									 : tf_asprintf("%s-tp%u-%s.tfp", inputs->workload.name,
+										   options->world, result->machine.topology);
 	if (!result->path)
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the package's name");
 	return TF_OK;
@@ -201,7 +199,7 @@ static enum tf_status add_builtin(const struct tf_export_result *result, uint32_
 	struct tf_device_properties properties = {.compute_capability = module->compute_capability};
 	struct tf_builtin_module builtin;
 
-	memcpy(properties.kind, result->device, sizeof(properties.kind));
+	memcpy(properties.kind, result->machine.device, sizeof(properties.kind));
 	TF_TRY(tf_builtin_module_for(&properties, &builtin, err));
 	return tf_package_writer_add(
 		writer, result->program.members[member].name, builtin.bytes, builtin.size, err);
@@ -238,8 +236,8 @@ static enum tf_status write_and_check(const struct tf_export_options *options,
 	TF_TRY(tf_package_writer_seal(writer, err));
 	result->write_ns = tf_now_ns() - begin;
 	begin = tf_now_ns();
-	TF_TRY(tf_package_check_fresh(tf_package_writer_path(writer), options->world, result->device,
-		options->timeout_ns, options->interrupted, err));
+	TF_TRY(tf_package_check_fresh(tf_package_writer_path(writer), options->world,
+		result->machine.device, options->timeout_ns, options->interrupted, err));
 	result->check_ns = tf_now_ns() - begin;
 	begin = tf_now_ns();
 	TF_TRY(tf_package_writer_publish(writer, &result->file_bytes, result->digest, err));

@@ -7,6 +7,7 @@
 #define TF_PREPARE_EXPORT_EXPORT_H
 
 #include "prepare/export/rank_job.h"
+#include "prepare/export/topology_choice.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,8 +37,7 @@ struct tf_export_result {
 		program; /* as a reader of the catalog sees it, startup graph and samples included */
 	struct tf_bytes catalog;
 	struct tf_job_done job;
-	char device[16], topology[32];
-	uint32_t device_count;
+	struct tf_topology_choice machine;
 	int64_t tune_ns; /* the ranks' whole job, with their start and end */
 	int64_t write_ns, check_ns, publish_ns, total_ns;
 	char *path; /* export only */

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/device/device.h"
-#include "runtime/topology/topology.h"
-
 static enum tf_status choose_device(const char *asked, const char **out_kind, struct tf_error *err)
 {
 	const struct tf_device_ops *ops = NULL;
@@ -22,32 +19,54 @@ static enum tf_status choose_device(const char *asked, const char **out_kind, st
 	return TF_OK;
 }
 
-/* On GPUs the machine has the last word. */
-static enum tf_status ask_machine(
-	int wanted, uint32_t world, enum tf_topology_class *out, struct tf_error *err)
+static enum tf_status sign(const struct tf_topology *topology, uint32_t world,
+	enum tf_topology_class selected, struct tf_topology_choice *out, struct tf_error *err)
 {
-	struct tf_topology_options options = {.size = sizeof(options), .world = world};
-	struct tf_topology *topology = NULL;
-	enum tf_status status;
+	if (topology->nvml == TF_NVML_ABSENT)
+		snprintf(
+			out->links_note, sizeof(out->links_note), "NVML is absent: %s", topology->nvml_cause);
+	return tf_topology_signature(
+		topology, world, selected, out->signature, sizeof(out->signature), err);
+}
 
-	TF_TRY(tf_topology_read(&options, &topology, err));
-	if (wanted < 0) {
-		status = tf_topology_classify(topology, world, out, err);
-	} else {
-		*out = (enum tf_topology_class)wanted;
-		status = tf_topology_require(topology, world, *out, err);
+/* On GPUs the machine has the last word, if it says one. */
+static enum tf_status ask_machine(int wanted, uint32_t world, const struct tf_device_roster *roster,
+	struct tf_topology_choice *out, enum tf_topology_class *out_class, struct tf_error *err)
+{
+	struct tf_topology *topology = NULL;
+	struct tf_error cause = {0};
+	enum tf_status status = tf_machine_topology_read(roster, world, false, &topology, &cause);
+
+	if (status == TF_E_NOT_FOUND && wanted >= 0) {
+		*out_class = (enum tf_topology_class)wanted;
+		snprintf(out->links_note, sizeof(out->links_note), "%.*s", (int)sizeof(out->links_note) - 1,
+			cause.text);
+		return TF_OK;
 	}
+	if (status == TF_E_NOT_FOUND)
+		return TF_FAIL(err, status, "%s; name the class with '--topology'", cause.text);
+	if (status != TF_OK)
+		return TF_FAIL(err, status, "%s", cause.text);
+	if (wanted < 0) {
+		status = tf_topology_classify(topology, world, out_class, err);
+	} else {
+		*out_class = (enum tf_topology_class)wanted;
+		status = tf_topology_require(topology, world, *out_class, err);
+	}
+	if (status == TF_OK)
+		status = sign(topology, world, *out_class, out, err);
 	tf_topology_destroy(topology);
 	return status;
 }
 
 enum tf_status tf_topology_choose(const char *device, const char *topology, uint32_t world,
-	char *out_device, size_t device_bytes, char *out_class, size_t class_bytes,
-	struct tf_error *err)
+	struct tf_topology_choice *out, struct tf_error *err)
 {
 	int detect = !topology || !strcmp(topology, "auto");
 	int wanted = detect ? -1 : tf_topology_class_parse(topology);
 	enum tf_topology_class chosen = TF_TOPOLOGY_LOCAL;
+	struct tf_topology_choice choice = {0};
+	struct tf_device_roster roster;
 	const char *kind;
 
 	if (!detect && wanted < 0)
@@ -55,11 +74,14 @@ enum tf_status tf_topology_choose(const char *device, const char *topology, uint
 			"unknown topology '%s'; allowed are auto, local, switched, host-bridge, ring, fabric",
 			topology);
 	TF_TRY(choose_device(device, &kind, err));
+	TF_TRY(tf_device_roster_read(kind, &roster, err));
 	if (strcmp(kind, "host") != 0)
-		TF_TRY(ask_machine(wanted, world, &chosen, err));
+		TF_TRY(ask_machine(wanted, world, &roster, &choice, &chosen, err));
 	else if (!detect)
 		chosen = (enum tf_topology_class)wanted;
-	snprintf(out_device, device_bytes, "%s", kind);
-	snprintf(out_class, class_bytes, "%s", tf_topology_class_name(chosen));
+	choice.device_count = roster.count;
+	snprintf(choice.device, sizeof(choice.device), "%s", kind);
+	snprintf(choice.topology, sizeof(choice.topology), "%s", tf_topology_class_name(chosen));
+	*out = choice;
 	return TF_OK;
 }

@@ -5,12 +5,13 @@
  */
 #include "prepare/report/report_data.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "packages/container_read.h"
-#include "prepare/report/report_topology.h"
 #include "prepare/report/report_writers.h"
+#include "runtime/topology/signature_parse.h"
 
 int tf_report_drops_samples(const struct tf_report_source *source)
 {
@@ -69,13 +70,13 @@ static void put_identity(struct tf_json *json, const struct tf_program *program)
 	tf_json_array_end(json);
 }
 
-static void put_links(struct tf_json *json, const struct tf_report_topology *topology)
+static void put_links(struct tf_json *json, const struct tf_signature *topology)
 {
 	tf_json_array_begin(json, "links");
 	for (uint32_t i = 0; i < topology->ranks; i++) {
 		tf_json_array_begin(json, NULL);
 		for (uint32_t j = 0; j < topology->ranks; j++) {
-			const struct tf_report_link *link = &topology->links[i][j];
+			const struct tf_signature_link *link = &topology->links[i][j];
 
 			tf_json_object_begin(json, NULL);
 			tf_json_text(json, "link", link->name);
@@ -90,11 +91,25 @@ static void put_links(struct tf_json *json, const struct tf_report_topology *top
 	tf_json_array_end(json);
 }
 
+/* Why there is no matrix; null where there is one. */
+static void put_note(struct tf_json *json, const struct tf_signature *topology, uint32_t world)
+{
+	char damaged[128];
+
+	snprintf(damaged, sizeof(damaged),
+		"the links in the package's topology.signature are no square matrix of at most %u ranks",
+		world);
+	tf_json_text(json, "note",
+		topology->ranks         ? NULL
+			: topology->damaged ? damaged
+								: "the package records no links between ranks");
+}
+
 static void put_topology(struct tf_json *json, const struct tf_program *program)
 {
-	struct tf_report_topology topology;
+	struct tf_signature topology;
 
-	tf_report_topology_parse(
+	tf_signature_parse(
 		tf_program_identity(program, "topology.signature"), program->world, &topology);
 	tf_json_object_begin(json, "topology");
 	tf_json_text(json, "class", tf_program_identity(program, "topology.class"));
@@ -107,7 +122,7 @@ static void put_topology(struct tf_json *json, const struct tf_program *program)
 	for (uint32_t i = 0; i < topology.ranks; i++)
 		tf_json_text(json, NULL, topology.models[i][0] ? topology.models[i] : NULL);
 	tf_json_array_end(json);
-	tf_json_text(json, "note", topology.note[0] ? topology.note : NULL);
+	put_note(json, &topology, program->world);
 	tf_json_object_end(json);
 }
 

@@ -59,6 +59,8 @@ static enum tf_status print_json(
 	tf_json_text(&json, "device", device_of(supervisor));
 	tf_json_uint(&json, "window_base", supervisor->readies[0].base);
 	tf_json_bool(&json, "relocated", (int)supervisor->readies[0].relocated);
+	tf_json_text(&json, "links_not_compared",
+		supervisor->machine.links_note[0] ? supervisor->machine.links_note : NULL);
 	tf_json_array_begin(&json, "capacities");
 	for (uint32_t i = 0; i < view->capacity_count; i++)
 		tf_json_uint(&json, NULL, view->capacities[i]);
@@ -104,6 +106,9 @@ enum tf_status tf_ready_report_print(
 		supervisor->view.loaded.program.world, device_of(supervisor),
 		(unsigned long long)first->base,
 		first->relocated ? " (relocated: no preferred base was free)" : "");
+	if (supervisor->machine.links_note[0])
+		fprintf(
+			to, "links       not compared with the maker's: %s\n", supervisor->machine.links_note);
 	print_capacities(to, &supervisor->view);
 	print_times(to, supervisor);
 	fprintf(to, "tunings 0, captures 0\n");
@@ -135,11 +140,14 @@ enum tf_status tf_check_report_print(
 		return print_json(to, supervisor, err);
 	fprintf(to,
 		"%s fits: %u ranks on device %s, %u %s up to %u proven %s in %.1f ms, tunings 0, "
-		"captures 0\n",
+		"captures 0",
 		supervisor->options->path, view->loaded.program.world, device_of(supervisor),
 		view->capacity_count, view->capacity_count == 1 ? "capacity" : "capacities",
 		tf_served_package_largest(view), proof_of(view, proof, sizeof(proof)),
 		ms(supervisor->ready_ns - supervisor->options->begin_ns));
+	if (supervisor->machine.links_note[0])
+		fprintf(to, "; links not compared: %s", supervisor->machine.links_note);
+	fprintf(to, "\n");
 	return tf_report_flush(to, err);
 }
 

@@ -270,16 +270,15 @@ static enum tf_status prepare_metrics(struct tf_supervisor *supervisor, struct t
 	return TF_OK;
 }
 
-static enum tf_status count_devices(
-	const struct tf_supervisor *supervisor, uint32_t *out_count, struct tf_error *err)
+static enum tf_status look_at_machine(struct tf_supervisor *supervisor, struct tf_error *err)
 {
-	const char *kind = supervisor->options->device;
+	const struct tf_serve_options *options = supervisor->options;
+	enum tf_status status = tf_served_machine_look(&supervisor->view.loaded.program,
+		options->device, options->strict, &supervisor->machine, err);
 
-	if (!kind || !strcmp(kind, "auto"))
-		kind = tf_program_identity(&supervisor->view.loaded.program, "device.kind");
-	if (!kind)
-		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
-	return tf_device_count(kind, out_count, err);
+	if (status != TF_OK)
+		tf_error_prefix(err, "cannot load '%s'", options->path);
+	return status;
 }
 
 /* Everything that needs no rank: a failure here costs nothing. */
@@ -287,7 +286,6 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 {
 	const struct tf_serve_options *options = supervisor->options;
 	int is_drift = options->mode == TF_SERVE_DRIFT;
-	uint32_t device_count = 0;
 	unsigned parts = is_drift ? TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES : TF_CATALOG_STEP;
 
 	TF_TRY(tf_served_package_open(
@@ -297,9 +295,9 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 	if (options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_listen_open(
 			options->listen, &supervisor->plan.listen_fd, supervisor->listen_text, err));
-	TF_TRY(count_devices(supervisor, &device_count, err));
+	TF_TRY(look_at_machine(supervisor, err));
 	supervisor->plan.session = (struct tf_session_options){
-		.device_count = device_count,
+		.device_count = supervisor->machine.device_count,
 		.path = options->path,
 		.loaded = &supervisor->view.loaded,
 		.device = options->device,

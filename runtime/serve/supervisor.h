@@ -9,6 +9,7 @@
 
 #include "runtime/serve/job.h"
 #include "runtime/serve/listen_socket.h"
+#include "runtime/serve/served_machine.h"
 #include "runtime/serve/served_package.h"
 #include "runtime/serve/rank_crew.h"
 #include "runtime/serve/rank_loop.h"
@@ -49,6 +50,7 @@ struct tf_http;
 struct tf_supervisor {
 	const struct tf_serve_options *options;
 	struct tf_served_package view;
+	struct tf_served_machine machine;
 	struct tf_rank_plan plan;
 	struct tf_ranks *ranks;
 	struct event_base *base;

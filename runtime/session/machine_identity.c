@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 
 #include "runtime/session/peer_access.h"
+#include "runtime/topology/signature_parse.h"
 
 /*
  * Host sums are in FP32 over ranks in order with one rounding; a package of another class would
@@ -28,8 +29,9 @@ static enum tf_status set_uint(
 }
 
 /*
- * The host device of every machine of an architecture is alike; on GPUs the class and links will
- * stand here.
+ * The host device of every machine of an architecture is alike. How GPUs are joined is not known to
+ * who opens one of them: tfprep puts the machine's own signature here, and tfrun compares it before
+ * ranks start (runtime/topology/machine_links.h).
  */
 static enum tf_status set_signature(
 	struct tf_program *program, const struct tf_device_properties *properties, struct tf_error *err)
@@ -68,7 +70,8 @@ enum tf_status tf_identity_describe(struct tf_program *program,
 
 /*
  * A signature that ends in ";emulated=NAME" is that of the machine before it: emulated links were
- * a matter of tuning, and the package runs without them.
+ * a matter of tuning, and the package runs without them. Of one that tells how GPUs are joined only
+ * that it is of GPUs is seen here.
  */
 static int fits(const char *key, const char *wanted, const char *value)
 {
@@ -76,8 +79,11 @@ static int fits(const char *key, const char *wanted, const char *value)
 
 	if (!strcmp(wanted, value))
 		return 1;
-	return !strcmp(key, "topology.signature") && !strncmp(wanted, value, bytes) &&
-		!strncmp(wanted + bytes, ";emulated=", 10);
+	if (strcmp(key, "topology.signature") != 0)
+		return 0;
+	if (tf_signature_is_of_gpus(wanted))
+		return strncmp(value, "host:", 5) != 0;
+	return !strncmp(wanted, value, bytes) && !strncmp(wanted + bytes, ";emulated=", 10);
 }
 
 enum tf_status tf_identity_compare(const struct tf_program *program,

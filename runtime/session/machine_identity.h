@@ -20,7 +20,8 @@ TF_WARN_UNUSED enum tf_status tf_identity_describe(struct tf_program *program,
 
 /*
  * TF_OK, or TF_E_MISFIT with every differing key in one text: "device.sm_count: package 132,
- * machine 148; ...". `world` is the group's.
+ * machine 148; ...". `world` is the group's. How GPUs are joined is not looked at
+ * (runtime/topology/machine_links.h).
  */
 TF_WARN_UNUSED enum tf_status tf_identity_compare(const struct tf_program *program,
 	const struct tf_device_properties *properties, uint32_t world, struct tf_error *err);

@@ -203,13 +203,14 @@ void tf_topology_explain(
  * The location-free identity of the first `world` rank devices under the selected class: equal on
  * machines of one kind, whatever their bus ids, names and drivers' words. GPUs:
  * "gpu;class=switched;world=2;models=10de:2335,10de:2335;links=self nvlink@478/...", a row of
- * links for each rank. A model is its PCI id: its name depends on the databases that a machine
- * has installed. A link carries its bandwidth in whole decimal gigabytes a second where it is
- * known. Host device: "host;class=switched;world=4;arch=x86_64;page=4096": the architecture and
- * the page size are all that shared memory between ranks depends on; processors may differ within
- * a fleet. Under `ring` and `fabric` `world` counts all hosts' ranks, and models and links are
- * this host's. TF_TOPOLOGY_SIGNATURE_BYTES are enough for eight ranks. TF_E_MISFIT: too few rank
- * devices. TF_E_LIMIT: `size` is too small. TF_E_USAGE: `selected` is no class. TF_E_NO_MEMORY.
+ * links for each rank; no links where NVML was asked for and is absent, since the tree alone does
+ * not know NVLink. A model is its PCI id: its name depends on the databases that a machine has
+ * installed. A link carries its bandwidth in whole decimal gigabytes a second where it is known.
+ * Host device: "host;class=switched;world=4;arch=x86_64;page=4096": the architecture and the page
+ * size are all that shared memory between ranks depends on; processors may differ within a fleet.
+ * Under `ring` and `fabric` `world` counts all hosts' ranks, and models and links are this host's.
+ * TF_TOPOLOGY_SIGNATURE_BYTES are enough for eight ranks. TF_E_MISFIT: too few rank devices.
+ * TF_E_LIMIT: `size` is too small. TF_E_USAGE: `selected` is no class. TF_E_NO_MEMORY.
  */
 TF_WARN_UNUSED enum tf_status tf_topology_signature(const struct tf_topology *topology,
 	uint32_t world, enum tf_topology_class selected, char *out, size_t size, struct tf_error *err);

@@ -112,6 +112,9 @@ static void add_gpus(struct text *text, const struct tf_topology *topology, uint
 
 		add(text, "%s%04x:%04x", i ? "," : "", d->vendor_id, d->device_id);
 	}
+	/* The tree alone takes NVLink for a way through the host. */
+	if (topology->nvml == TF_NVML_ABSENT)
+		return;
 	add(text, ";links=");
 	for (uint32_t i = 0; i < world; i++) {
 		for (uint32_t j = 0; j < world; j++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signatures taken apart, load files, and the page around the data. */
+/* Load files, and the page around the data. */
 #include "tests/report/report_rig.h"
 
 #include <stdio.h>
@@ -10,55 +10,8 @@
 #include <sodium.h>
 
 #include "prepare/report/report_page.h"
-#include "prepare/report/report_topology.h"
 
 #define PAGE_BYTES_MAX 300000 /* without data */
-
-static void test_links(void **state)
-{
-	struct tf_report_topology topology;
-
-	(void)state;
-	tf_report_topology_parse("gpu;class=switched;world=2;models=10de:2335,10de:2335;"
-							 "links=self nvlink@478/nvlink@477 self",
-		2, &topology);
-	assert_int_equal(topology.ranks, 2);
-	assert_string_equal(topology.note, "");
-	assert_string_equal(topology.links[0][0].name, "self");
-	assert_string_equal(topology.links[0][1].name, "nvlink");
-	assert_int_equal(topology.links[0][1].bandwidth_gbps, 478);
-	assert_int_equal(topology.links[1][0].bandwidth_gbps, 477);
-	assert_string_equal(topology.models[1], "10de:2335");
-	tf_report_topology_parse("gpu;links=self phb/phb self", 4, &topology);
-	assert_int_equal(topology.ranks, 2); /* one host of several */
-	assert_int_equal(topology.links[0][1].bandwidth_gbps, 0);
-	assert_string_equal(topology.models[0], "");
-}
-
-static void test_no_links(void **state)
-{
-	static const char *const signatures[] = {NULL, "", "host:x86_64", "cuda:x86_64",
-		"host;class=switched;world=4;arch=x86_64;page=4096", "gpu;link=self;llinks=self"};
-	static const char *const broken[] = {"gpu;links=", "gpu;links=self nvlink", "links=self/",
-		"links=self a/b", "links=self a b/a self b", "links=a a a/a a a/a a a/a a a",
-		"links=self x@1x/x self", "links=self x@99999999999999999999/x self",
-		"links=self <b>/x self", "links=self averyverylongnameoflink/x self",
-		"links=self  x/x self", "links=a a a a a a a a a/a", "links=a/a/a/a/a/a/a/a/a/a/a"};
-	struct tf_report_topology topology;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
-		tf_report_topology_parse(signatures[i], 3, &topology);
-		assert_int_equal(topology.ranks, 0);
-		assert_non_null(strstr(topology.note, "records no links"));
-	}
-	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
-		tf_report_topology_parse(broken[i], 3, &topology);
-		if (topology.ranks || !strstr(topology.note, "no square matrix of at most 3"))
-			fail_msg("'%s' was taken", broken[i]);
-		assert_string_equal(topology.links[0][0].name, "");
-	}
-}
 
 #define DIGEST "abababababababababababababababababababababababababababababababab"
 
@@ -203,8 +156,6 @@ static void test_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_no_links),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_load_refusals),
 		cmocka_unit_test(test_page),

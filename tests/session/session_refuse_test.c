@@ -83,6 +83,22 @@ static void test_a_misfit_lists_every_cause(void **state)
 	rig_fini(&rig);
 }
 
+/* What was made for GPUs is not for the host, however its signature tells of them. */
+static void test_links_of_gpus(void **state)
+{
+	static const char *const identity[] = {"topology.signature",
+		"gpu;class=switched;world=2;models=10de:2335,10de:2335;links=self pix/pix self", NULL};
+	char path[256];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, 2);
+	rig_altered(&rig, "gpus.tfp", identity, path, sizeof(path));
+	open_paths(&rig, 2, path, path, 0);
+	assert_has(refused(&rig, 2, TF_E_MISFIT), "links=self pix/pix self', machine 'host:");
+	rig_fini(&rig);
+}
+
 /* Keys that describe nothing a machine has are information: another one is no misfit. */
 static void test_information_is_no_misfit(void **state)
 {
@@ -229,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_misfit_lists_every_cause),
+		cmocka_unit_test(test_links_of_gpus),
 		cmocka_unit_test(test_information_is_no_misfit),
 		cmocka_unit_test(test_another_world),
 		cmocka_unit_test(test_one_rank_has_another_package),

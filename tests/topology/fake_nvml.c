@@ -5,7 +5,8 @@
  *   0  0000:14:00.0   two NVLinks to device 1, MIG if FAKE_NVML_MIG is set
  *   1  0000:06:00.0   two NVLinks to device 0; both have a third one that is down
  *   2  0000:99:00.0   under one PCIe switch with device 0
- * FAKE_NVML_INIT is what nvmlInit_v2 returns.
+ * FAKE_NVML_INIT is what nvmlInit_v2 returns; without links, meeting across sockets, the devices
+ * are where FAKE_NVML_UNLINKED is set.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -105,7 +106,8 @@ int nvmlDeviceGetTopologyCommonAncestor(void *a, void *b, int *level)
 
 int nvmlDeviceGetP2PStatus(void *a, void *b, int kind, int *status)
 {
-	*status = kind == 2 && index_of(a) < 2 && index_of(b) < 2 ? 0 : 1;
+	*status =
+		kind == 2 && index_of(a) < 2 && index_of(b) < 2 && !getenv("FAKE_NVML_UNLINKED") ? 0 : 1;
 	return 0;
 }
 

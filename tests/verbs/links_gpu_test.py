@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How GPUs are joined: stored by tfprep, drawn by its report, compared by tfrun and tfprep verify. A
+driver and an NVML of our own are in the search path. Usage: TFPREP TFRUN WORKLOAD
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TFPREP, TFRUN, WORKLOAD = sys.argv[1:4]
+PLACE = tempfile.TemporaryDirectory(prefix="tf-joined-")
+FOLDER = PLACE.name
+SIGNATURE = "gpu;class=switched;world=2;models=10de:06d2,10de:06d2;links=self nvlink@53/nvlink@53 self"
+DIFFERS = "topology.signature: rank 0 to rank 1: package 'nvlink@53', machine 'sys', and 1 other pair"
+HIDDEN = "cannot see how the GPUs are joined: no GPU at '0000:06:00.0' for rank 0"
+
+
+def run(*words, code=0, **environment):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+def export(name, *more, **environment):
+    path = os.path.join(FOLDER, name)
+    run(TFPREP, "export", "--tp", "2", "--capacity", "1", "--workload", WORKLOAD, "-o", path, *more,
+        **environment)
+    return path
+
+
+def identity(path):
+    return json.loads(run(TFPREP, "inspect", "--json", path)[0])["identity"]
+
+
+def test_stored(path):
+    assert identity(path)["topology.signature"] == SIGNATURE, identity(path)
+    links = json.loads(run(TFPREP, "report", "--json", "-o", "-", path)[0])["topology"]["links"]
+    assert links[0][1] == {"link": "nvlink", "bandwidth_gbps": 53}, links
+    host = export("host.tfp", "--device", "host")
+    assert identity(host)["topology.signature"] == f"host:{os.uname().machine}"
+    out, _ = run(TFRUN, "--check", "--strict", host)
+    assert "links" not in out, out
+
+
+def test_fits(path):
+    out, err = run(TFRUN, "--check", "--strict", path)
+    assert "fits: 2 ranks on device cuda" in out and "links" not in out and not err, (out, err)
+    assert json.loads(run(TFRUN, "--check", "--json", path)[0])["links_not_compared"] is None
+    assert "2 GPUs are joined as the maker's\n" in run(TFPREP, "verify", "--run", path)[0]
+
+
+def test_differs(path):
+    for words in ((TFRUN, "--check"), (TFRUN,), (TFPREP, "verify", "--run")):
+        _, err = run(*words, path, code=3, FAKE_NVML_UNLINKED="1")
+        assert DIFFERS in err and err.count("\n") == 1, err
+    _, err = run(TFRUN, "--check", path, code=3, FAKE_CUDA_DEVICES="1")
+    assert "package 'nvlink@53', machine 'self'" in err, err
+    other = export("sys.tfp", "--device", "cuda", FAKE_NVML_UNLINKED="1")
+    assert "class=host-bridge;" in identity(other)["topology.signature"]
+    _, err = run(TFRUN, "--check", other, code=3)
+    assert "package 'sys', machine 'nvlink@53'" in err, err
+
+
+def test_not_told(path):
+    out, err = run(TFRUN, "--check", path, FAKE_NVML_INIT="9")
+    assert f"; links not compared: {HIDDEN}\n" in out and not err, (out, err)
+    out, _ = run(TFRUN, "--check", "--json", path, FAKE_NVML_INIT="9")
+    assert json.loads(out)["links_not_compared"] == HIDDEN, out
+    _, err = run(TFRUN, "--check", "--strict", path, code=3, FAKE_NVML_INIT="9")
+    assert HIDDEN in err and err.count("\n") == 1, err
+
+
+def test_not_recorded(_):
+    """A class that is named is believed where the machine shows no GPUs; none can be detected."""
+    _, err = run(TFPREP, "tune", "--device", "cuda", "--workload", WORKLOAD, code=3,
+                 FAKE_NVML_INIT="9")
+    assert f"{HIDDEN}; name the class with '--topology'\n" in err, err
+    path = os.path.join(FOLDER, "none.tfp")
+    out, _ = run(TFPREP, "export", "--device", "cuda", "--topology", "switched", "--capacity", "1",
+                 "--workload", WORKLOAD, "-o", path, FAKE_NVML_INIT="9")
+    assert f"\nlinks     not recorded: {HIDDEN}\n" in out, out
+    assert identity(path)["topology.signature"] == f"cuda:{os.uname().machine}"
+    out, _ = run(TFRUN, "--check", path)
+    assert "; links not compared: the package records none\n" in out, out
+    run(TFRUN, "--check", "--strict", path, code=3)
+
+
+def main():
+    if os.path.exists("/dev/nvidiactl") or os.path.exists("/sys/bus/pci/drivers/nvidia"):
+        print("skipped: this machine has GPUs of its own")
+        return 77
+    path = export("cuda.tfp", "--device", "cuda")
+    for test in (test_stored, test_fits, test_differs, test_not_told, test_not_recorded):
+        test(path)
+        print("ok", test.__name__)
+    return 0
+
+
+sys.exit(main())
