@@ -2,8 +2,8 @@
 /*
  * From a links file's YAML to struct tf_links.
  *
- * First libcyaml by the schema below (words, keys, types), then numbers with their units, then that
- * every ordered pair is there once. The first fault ends it.
+ * First libcyaml by its schema (links_schema.c: words, keys, types), then numbers with their units,
+ * then that every ordered pair is there once. The first fault ends it.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -11,172 +11,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ladders/ladder.h"
 #include "ladders/yaml_load.h"
 #include "ladders/yaml_value.h"
-#include "prepare/links/links.h"
+#include "prepare/links/links_raw.h"
 #include "prepare/links/links_unit.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define NONE         8 /* `peer: [none]` */
-
-struct raw_device {
-	char *launch, *cta, *poll, *cta_write, *cta_local, *memory, *read_in_flight;
-};
-
-struct raw_jitter {
-	char *seed, *percent;
-};
-
-struct raw_resource {
-	char *name, *capacity, *collapse_at, *collapsed;
-};
-
-struct raw_link {
-	char **from, **to, **through;
-	uint32_t from_count, to_count, through_count;
-	char *latency, *write, *read;
-	uint32_t peer;
-};
-
-struct raw_rank {
-	char *rank, *slow, *jitter;
-};
-
-struct raw_links {
-	uint32_t topology;
-	char *summary, *world, *port;
-	char **root_complex;
-	uint32_t root_complex_count;
-	struct raw_jitter jitter;
-	struct raw_device device;
-	struct raw_resource *resources;
-	uint32_t resource_count;
-	struct raw_link *links;
-	uint32_t link_count;
-	struct raw_rank *ranks;
-	uint32_t rank_count;
-};
-
-static const cyaml_strval_t topologies[] = {
-	{"switched", 0}, {"host-bridge", 1}, {"ring", 2}, {"fabric", 3}, {"local", 4}};
-static const cyaml_strval_t peers[] = {{"write", TF_LINK_PEER_WRITE}, {"read", TF_LINK_PEER_READ},
-	{"atomic", TF_LINK_PEER_ATOMIC}, {"none", NONE}};
-
-static const struct tf_yaml_hint hints[] = {
-	{"world", "a number from 2 to 8"},
-	{"port", TF_LINKS_RATE_HINT},
-	{"capacity", TF_LINKS_RATE_HINT},
-	{"collapsed", TF_LINKS_RATE_HINT},
-	{"write", TF_LINKS_RATE_HINT},
-	{"read", TF_LINKS_RATE_HINT},
-	{"cta_write", TF_LINKS_RATE_HINT},
-	{"cta_local", TF_LINKS_RATE_HINT},
-	{"memory", TF_LINKS_RATE_HINT},
-	{"latency", TF_LINKS_TIME_HINT},
-	{"launch", TF_LINKS_TIME_HINT},
-	{"cta", TF_LINKS_TIME_HINT},
-	{"poll", TF_LINKS_TIME_HINT},
-	{"read_in_flight", "bytes from 1 to 1048576 ('64')"},
-	{"collapse_at", "a number of destinations from 2 to 8"},
-	{"seed", "a number from 0 to 4294967295"},
-	{"percent", "a number from 0 to 10000"},
-	{"slow_percent", "a number from 1 to 10000 (100: as the others)"},
-	{"jitter_percent", "a number from 0 to 10000"},
-	{"rank", "a rank below world"},
-	{"from[]", "a rank below world"},
-	{"to[]", "a rank below world"},
-	{"root_complex", "a number for each rank"},
-	{"root_complex[]", "a number from 0 to 7"},
-	{"through[]", "the name of one of resources"},
-	{"name", "1 to 63 of A-Z a-z 0-9 . _ -"},
-	{NULL, NULL},
-};
-
-static const cyaml_schema_value_t text_schema = {
-	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 64)};
-
-#define TEXT(key, structure, member, flag)                                                         \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flag), structure, member, 1, 64)
-#define TEXTS(key, structure, member, flag, max)                                                   \
-	CYAML_FIELD_SEQUENCE_COUNT(                                                                    \
-		key, CYAML_FLAG_POINTER | (flag), structure, member, member##_count, &text_schema, 1, max)
-
-static const cyaml_schema_field_t device_fields[] = {
-	TEXT("launch", struct raw_device, launch, 0),
-	TEXT("cta", struct raw_device, cta, 0),
-	TEXT("poll", struct raw_device, poll, 0),
-	TEXT("cta_write", struct raw_device, cta_write, 0),
-	TEXT("cta_local", struct raw_device, cta_local, 0),
-	TEXT("memory", struct raw_device, memory, 0),
-	TEXT("read_in_flight", struct raw_device, read_in_flight, 0),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t jitter_fields[] = {
-	TEXT("seed", struct raw_jitter, seed, 0),
-	TEXT("percent", struct raw_jitter, percent, 0),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t resource_fields[] = {
-	TEXT("name", struct raw_resource, name, 0),
-	TEXT("capacity", struct raw_resource, capacity, 0),
-	TEXT("collapse_at", struct raw_resource, collapse_at, CYAML_FLAG_OPTIONAL),
-	TEXT("collapsed", struct raw_resource, collapsed, CYAML_FLAG_OPTIONAL),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t link_fields[] = {
-	TEXTS("from", struct raw_link, from, 0, TF_WORLD_MAX),
-	TEXTS("to", struct raw_link, to, 0, TF_WORLD_MAX),
-	TEXT("latency", struct raw_link, latency, 0),
-	TEXT("write", struct raw_link, write, 0),
-	TEXT("read", struct raw_link, read, 0),
-	CYAML_FIELD_FLAGS("peer", CYAML_FLAG_STRICT, struct raw_link, peer, peers, COUNT(peers)),
-	TEXTS("through", struct raw_link, through, CYAML_FLAG_OPTIONAL, TF_LINKS_THROUGH_MAX),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_field_t rank_fields[] = {
-	TEXT("rank", struct raw_rank, rank, 0),
-	TEXT("slow_percent", struct raw_rank, slow, CYAML_FLAG_OPTIONAL),
-	TEXT("jitter_percent", struct raw_rank, jitter, CYAML_FLAG_OPTIONAL),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t resource_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_resource, resource_fields)};
-static const cyaml_schema_value_t link_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_link, link_fields)};
-static const cyaml_schema_value_t rank_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_rank, rank_fields)};
-
-static const cyaml_schema_field_t links_fields[] = {
-	CYAML_FIELD_ENUM(
-		"topology", CYAML_FLAG_STRICT, struct raw_links, topology, topologies, COUNT(topologies)),
-	CYAML_FIELD_STRING_PTR(
-		"summary", CYAML_FLAG_POINTER, struct raw_links, summary, 1, TF_LINKS_SUMMARY_BYTES - 1),
-	TEXT("world", struct raw_links, world, 0),
-	TEXT("port", struct raw_links, port, 0),
-	TEXTS("root_complex", struct raw_links, root_complex, CYAML_FLAG_OPTIONAL, TF_WORLD_MAX),
-	CYAML_FIELD_MAPPING("jitter", CYAML_FLAG_OPTIONAL, struct raw_links, jitter, jitter_fields),
-	CYAML_FIELD_MAPPING("device", CYAML_FLAG_DEFAULT, struct raw_links, device, device_fields),
-	CYAML_FIELD_SEQUENCE_COUNT("resources", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-		struct raw_links, resources, resource_count, &resource_schema, 1, TF_LINKS_RESOURCES_MAX),
-	CYAML_FIELD_SEQUENCE_COUNT("links", CYAML_FLAG_POINTER, struct raw_links, links, link_count,
-		&link_schema, 1, TF_LINKS_ENTRIES_MAX),
-	CYAML_FIELD_SEQUENCE_COUNT("ranks", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct raw_links,
-		ranks, rank_count, &rank_schema, 1, TF_WORLD_MAX),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t links_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct raw_links, links_fields)};
 
 struct reading {
 	const struct tf_yaml *yaml;
-	const struct raw_links *raw;
+	const struct tf_raw_links *raw;
 	struct tf_links *links;
 	struct tf_error *err;
 	char path[TF_YAML_PATH_BYTES];
@@ -207,7 +49,7 @@ static enum tf_status read_time(struct reading *r, const char *path, const char 
 
 static enum tf_status read_device(struct reading *r)
 {
-	const struct raw_device *raw = &r->raw->device;
+	const struct tf_raw_links_device *raw = &r->raw->device;
 	struct tf_links_device *device = &r->links->device;
 	uint64_t bytes;
 
@@ -224,7 +66,7 @@ static enum tf_status read_device(struct reading *r)
 
 static enum tf_status read_whole(struct reading *r)
 {
-	const struct raw_links *raw = r->raw;
+	const struct tf_raw_links *raw = r->raw;
 	struct tf_links *links = r->links;
 	uint64_t value;
 
@@ -255,7 +97,7 @@ static enum tf_status read_whole(struct reading *r)
 
 static enum tf_status read_resource(struct reading *r, uint32_t index)
 {
-	const struct raw_resource *raw = &r->raw->resources[index];
+	const struct tf_raw_links_resource *raw = &r->raw->resources[index];
 	struct tf_links_resource *resource = &r->links->resources[index];
 	uint64_t value;
 
@@ -297,13 +139,13 @@ static enum tf_status find_resource(
 
 static enum tf_status read_pair(struct reading *r, uint32_t index, struct tf_links_pair *pair)
 {
-	const struct raw_link *raw = &r->raw->links[index];
+	const struct tf_raw_links_link *raw = &r->raw->links[index];
 	char path[TF_YAML_PATH_BYTES];
 
 	TF_TRY(tf_yaml_distinct(r->yaml, path_of(r, "links", index, "peer"), r->err));
-	if (raw->peer & NONE && raw->peer != NONE)
+	if (raw->peer & TF_RAW_LINKS_NONE && raw->peer != TF_RAW_LINKS_NONE)
 		return tf_yaml_fail(r->yaml, r->err, r->path, "'none' stands alone");
-	pair->peer = raw->peer & ~(uint32_t)NONE;
+	pair->peer = raw->peer & ~(uint32_t)TF_RAW_LINKS_NONE;
 	TF_TRY(read_time(r, path_of(r, "links", index, "latency"), raw->latency, &pair->latency_ns));
 	TF_TRY(read_rate(r, path_of(r, "links", index, "write"), raw->write, &pair->write_gbps));
 	TF_TRY(read_rate(r, path_of(r, "links", index, "read"), raw->read, &pair->read_gbps));
@@ -337,7 +179,7 @@ static enum tf_status read_ranks(struct reading *r, uint32_t index, const char *
 /* `taken` holds a bit (to) a rank (from): pairs that an earlier entry gave. */
 static enum tf_status read_link(struct reading *r, uint32_t index, uint32_t *taken)
 {
-	const struct raw_link *raw = &r->raw->links[index];
+	const struct tf_raw_links_link *raw = &r->raw->links[index];
 	struct tf_links_pair pair = {0};
 	uint32_t from, to;
 
@@ -376,7 +218,7 @@ static enum tf_status read_pairs(struct reading *r)
 
 static enum tf_status read_odd_rank(struct reading *r, uint32_t index)
 {
-	const struct raw_rank *raw = &r->raw->ranks[index];
+	const struct tf_raw_links_rank *raw = &r->raw->ranks[index];
 	uint64_t rank, value;
 
 	TF_TRY(read_number(
@@ -424,11 +266,11 @@ enum tf_status tf_links_parse(
 {
 	struct tf_yaml yaml = {0};
 	struct tf_links *links = NULL;
-	struct raw_links *raw = NULL;
+	struct tf_raw_links *raw = NULL;
 	enum tf_status status;
 
-	TF_TRY(tf_yaml_scan(text, size, source, hints, &yaml, err));
-	status = tf_yaml_load(&yaml, text, size, &links_schema, (void **)&raw, err);
+	TF_TRY(tf_yaml_scan(text, size, source, tf_raw_links_hints, &yaml, err));
+	status = tf_yaml_load(&yaml, text, size, &tf_raw_links_schema, (void **)&raw, err);
 	links = tf_calloc(1, sizeof(*links));
 	if (status == TF_OK && !links)
 		status = TF_FAIL(err, TF_E_NO_MEMORY, "no memory for the links of '%s'", source);
@@ -436,7 +278,8 @@ enum tf_status tf_links_parse(
 		struct reading r = {.yaml = &yaml, .raw = raw, .links = links, .err = err};
 
 		name_of(source, links->name, sizeof(links->name));
-		snprintf(links->topology, sizeof(links->topology), "%s", topologies[raw->topology].str);
+		snprintf(links->topology, sizeof(links->topology), "%s",
+			tf_raw_links_topologies[raw->topology].str);
 		snprintf(links->summary, sizeof(links->summary), "%s", raw->summary);
 		crypto_hash_sha256(links->digest, (const unsigned char *)text, size);
 		status = read_links(&r);
@@ -444,7 +287,7 @@ enum tf_status tf_links_parse(
 	if (status == TF_OK)
 		*out = *links;
 	tf_free(links);
-	tf_yaml_free(&links_schema, raw);
+	tf_yaml_free(&tf_raw_links_schema, raw);
 	tf_yaml_fini(&yaml);
 	return status;
 }

@@ -13,29 +13,20 @@
  * 3. Registry, references, members and ranks change under the lock only.
  * 4. A mapped rank holds a descriptor of its segment, to know that segment again; its memory
  * handle is released once it is mapped.
- *
- * Descriptors of segments all look alike to fstat. The kernel is asked whether two are one (Linux
- * 6.10, or kcmp where it is allowed); where it cannot tell, a rank's second descriptor is taken
- * at its word.
  */
 #include "runtime/device/cuda/cuda_window.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "runtime/device/cuda/cuda_descriptor.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/device/cuda/cuda_reserve.h"
 #include "runtime/device/cuda/cuda_segment.h"
 #include "runtime/device/window_registry.h"
-
-#ifndef F_DUPFD_QUERY
-#define F_DUPFD_QUERY 1027 /* Linux 6.10 */
-#endif
-#define KCMP_FILE_TYPE 0 /* KCMP_FILE of linux/kcmp.h */
 
 /* What is mapped for a rank; bytes 0 is nothing. */
 struct mapped {
@@ -68,63 +59,6 @@ static CUdeviceptr rank_address(const struct tf_window *window, uint32_t rank)
 	return window->entry.base + rank * window->entry.stride;
 }
 
-/*
- * The driver takes what fits from ranges that it has reserved before, and then ignores the address
- * asked for. How large these are depends on what the process has allocated: on driver 580, 16 MiB
- * were never where asked and 32 MiB always in a fresh process, but 300 MiB never where PyTorch had
- * made one tensor. So an address that is ignored is asked for again with more than any such range
- * holds; addresses cost nothing.
- */
-#define RESERVE_BYTES       (UINT64_C(32) << 20)
-#define RESERVE_AGAIN_BYTES (UINT64_C(64) << 30)
-
-/* A range that the driver puts elsewhere is taken by something; the hint is no promise. */
-static enum tf_status reserve_once(const struct tf_cuda_api *api, uint64_t base, uint64_t bytes,
-	uint64_t granularity_bytes, uint64_t *out_base, struct tf_error *err)
-{
-	struct tf_error local = {0};
-	CUdeviceptr got = 0;
-	enum tf_status status =
-		TF_CU(api, &local, cuMemAddressReserve(&got, bytes, granularity_bytes, base, 0));
-
-	if (status == TF_OK && (!base || got == base)) {
-		*out_base = got;
-		return TF_OK;
-	}
-	if (status == TF_OK)
-		(void)api->cuMemAddressFree(got, bytes);
-	if (!base)
-		return TF_FAIL(err, status, "cannot reserve %llu bytes of addresses: %s",
-			(unsigned long long)bytes, local.text);
-	if (status == TF_OK)
-		return TF_FAIL(err, TF_E_MISFIT,
-			"cannot reserve %llu bytes of addresses at 0x%llx: the range is taken, 0x%llx was "
-			"offered",
-			(unsigned long long)bytes, (unsigned long long)base, (unsigned long long)got);
-	return TF_FAIL(err, TF_E_MISFIT,
-		"cannot reserve %llu bytes of addresses at 0x%llx: the range is taken or out of reach: %s",
-		(unsigned long long)bytes, (unsigned long long)base, local.text);
-}
-
-/* Fills entry.base and reserved_bytes. */
-static enum tf_status reserve(
-	struct tf_window *window, uint64_t base, uint64_t bytes, struct tf_error *err)
-{
-	const struct tf_cuda_api *api = window->api;
-	enum tf_status status;
-
-	window->reserved_bytes = bytes > RESERVE_BYTES ? bytes : RESERVE_BYTES;
-	status = reserve_once(
-		api, base, window->reserved_bytes, window->granularity_bytes, &window->entry.base, err);
-	if (status != TF_E_MISFIT || bytes >= RESERVE_AGAIN_BYTES)
-		return status;
-	window->reserved_bytes = RESERVE_AGAIN_BYTES;
-	if (reserve_once(api, base, window->reserved_bytes, window->granularity_bytes,
-			&window->entry.base, NULL) == TF_OK)
-		return TF_OK;
-	return status;
-}
-
 static struct member member_of(struct tf_cuda_context *context)
 {
 	return (struct member){
@@ -144,7 +78,8 @@ static enum tf_status create_window(const struct tf_device *device, const uint8_
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a window");
 	window->granularity_bytes = device->properties.granularity_bytes;
 	window->api = device->context->api;
-	status = reserve(window, base, stride * world, err);
+	status = tf_cuda_reserve(window->api, base, stride * world, window->granularity_bytes,
+		&window->entry.base, &window->reserved_bytes, err);
 	if (status != TF_OK) {
 		tf_free(window);
 		return status;
@@ -231,34 +166,10 @@ uint64_t tf_cuda_window_base(const struct tf_window *window)
 	return window->entry.base;
 }
 
-/* What certainly comes from no driver is refused before the driver has to look at it. */
-static enum tf_status check_descriptor(int fd, struct tf_error *err)
-{
-	struct stat stat;
-
-	if (fstat(fd, &stat) < 0)
-		return TF_FAIL_ERRNO(err, "cannot look at descriptor %d", fd);
-	if (S_ISREG(stat.st_mode) || S_ISDIR(stat.st_mode) || S_ISSOCK(stat.st_mode) ||
-		S_ISFIFO(stat.st_mode) || S_ISBLK(stat.st_mode))
-		return TF_FAIL(err, TF_E_MISFIT, "descriptor %d is no memory of a CUDA device", fd);
-	return TF_OK;
-}
-
-static int is_same_segment(int one, int other)
-{
-	int same = fcntl(one, F_DUPFD_QUERY, other);
-	long order;
-
-	if (same >= 0)
-		return same;
-	order = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE_TYPE, one, other);
-	return order <= 0;
-}
-
 static enum tf_status check_same_segment(
 	const struct mapped *mapped, int fd, uint64_t bytes, struct tf_error *err)
 {
-	if (!is_same_segment(mapped->fd, fd))
+	if (!tf_cuda_descriptor_is_same(mapped->fd, fd))
 		return TF_FAIL(err, TF_E_MISMATCH, "it is mapped already, from another segment");
 	if (mapped->bytes != bytes)
 		return TF_FAIL(err, TF_E_MISMATCH, "it is mapped already, with %llu bytes, not %llu",
@@ -335,7 +246,7 @@ static enum tf_status map_segment(
 static enum tf_status map_rank(
 	struct tf_window *window, uint32_t rank, int fd, uint64_t bytes, struct tf_error *err)
 {
-	TF_TRY(check_descriptor(fd, err));
+	TF_TRY(tf_cuda_descriptor_check(fd, err));
 	if (window->ranks[rank].bytes)
 		return check_same_segment(&window->ranks[rank], fd, bytes, err);
 	if (window->members[0].held)
@@ -386,7 +297,7 @@ static enum tf_status map_own(struct tf_window *window, const struct tf_cuda_con
 		&window->entry, window->granularity_bytes, window->ranks[rank].bytes, off, bytes, err));
 	if (window->own_bytes[rank])
 		return TF_FAIL(err, TF_E_MISMATCH, "what is its own is mapped already");
-	TF_TRY(check_descriptor(fd, err));
+	TF_TRY(tf_cuda_descriptor_check(fd, err));
 	TF_TRY(tf_cuda_context_enter(context, err));
 	TF_TRY(as_misfit(TF_CU(context->api, &local,
 						 cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
