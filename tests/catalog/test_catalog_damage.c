@@ -4,11 +4,7 @@
  * program that passes tf_program_check; never in a crash (the sanitizers watch), never in a read
  * without end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/catalog/sample_catalog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,35 +16,6 @@
 #include "tests/catalog/sample_program.h"
 
 #define ALL (TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES)
-
-static struct tf_bytes image; /* the sample's catalog */
-
-static int make_image(void **state)
-{
-	(void)state;
-	catalog_image_make(&image);
-	return 0;
-}
-
-static int drop_image(void **state)
-{
-	(void)state;
-	tf_bytes_fini(&image);
-	return 0;
-}
-
-static void assert_refused(const void *bytes, size_t size, enum tf_status status, const char *text)
-{
-	static const struct tf_program untouched;
-	struct tf_program out = {0};
-	struct tf_error err = {0};
-	enum tf_status found = tf_catalog_read(bytes, size, ALL, &out, &err);
-
-	if (found != status || !strstr(err.text, text))
-		fail_msg("%s: '%s' lacks '%s'", tf_status_name(found), err.text, text);
-	assert_int_equal(strncmp(err.text, "catalog: ", 9), 0);
-	assert_memory_equal(&out, &untouched, sizeof(out));
-}
 
 static void put_be32(uint8_t *to, uint32_t value)
 {
@@ -62,10 +29,10 @@ static void truncation_is_found(void **state)
 	struct tf_bytes copy = {0};
 
 	(void)state;
-	assert_int_equal(tf_bytes_append(&copy, image.data, image.size, NULL), TF_OK);
-	for (size_t size = 100; size < image.size; size += 337)
-		assert_refused(image.data, size, TF_E_DAMAGED, "its header says");
-	for (size_t pages = 1; pages < image.size / 4096; pages++) {
+	assert_int_equal(tf_bytes_append(&copy, sample_catalog.data, sample_catalog.size, NULL), TF_OK);
+	for (size_t size = 100; size < sample_catalog.size; size += 337)
+		sample_catalog_refused(sample_catalog.data, size, TF_E_DAMAGED, "its header says");
+	for (size_t pages = 1; pages < sample_catalog.size / 4096; pages++) {
 		struct tf_program out = {0};
 		struct tf_error err = {0};
 
@@ -81,12 +48,13 @@ static void odd_headers_are_refused(void **state)
 	struct tf_bytes copy = {0};
 
 	(void)state;
-	assert_int_equal(tf_bytes_append(&copy, image.data, image.size, NULL), TF_OK);
+	assert_int_equal(tf_bytes_append(&copy, sample_catalog.data, sample_catalog.size, NULL), TF_OK);
 	copy.data[18] = copy.data[19] = 2;
-	assert_refused(copy.data, copy.size, TF_E_INVALID, "journal versions are 2 and 2, not 1");
+	sample_catalog_refused(
+		copy.data, copy.size, TF_E_INVALID, "journal versions are 2 and 2, not 1");
 	copy.data[18] = copy.data[19] = 1;
 	copy.data[16] = 0x30;
-	assert_refused(copy.data, copy.size, TF_E_DAMAGED, "page size is 12288");
+	sample_catalog_refused(copy.data, copy.size, TF_E_DAMAGED, "page size is 12288");
 	tf_bytes_fini(&copy);
 }
 
@@ -104,8 +72,8 @@ static void flipped_bytes_never_crash(void **state)
 
 	(void)state;
 	sample_program_make(&sample);
-	assert_int_equal(tf_bytes_append(&copy, image.data, image.size, NULL), TF_OK);
-	for (size_t at = 0; at < image.size; at++) {
+	assert_int_equal(tf_bytes_append(&copy, sample_catalog.data, sample_catalog.size, NULL), TF_OK);
+	for (size_t at = 0; at < sample_catalog.size; at++) {
 		struct tf_program read = {0};
 		struct tf_error err = {0};
 		uint8_t mask = masks[at % 3];
@@ -113,7 +81,7 @@ static void flipped_bytes_never_crash(void **state)
 		/*
 		 * the header whole, then every 7th byte that holds something, then a few of the free space
 		 */
-		if (at >= 100 && (image.data[at] ? ++filled % 7 : at % 997))
+		if (at >= 100 && (sample_catalog.data[at] ? ++filled % 7 : at % 997))
 			continue;
 		copy.data[at] ^= mask;
 		if (tf_catalog_read(copy.data, copy.size, ALL, &read, &err) != TF_OK) {
@@ -207,5 +175,5 @@ int main(void)
 		cmocka_unit_test(circular_pages_end),
 	};
 
-	return cmocka_run_group_tests(tests, make_image, drop_image);
+	return cmocka_run_group_tests(tests, sample_catalog_make, sample_catalog_drop);
 }

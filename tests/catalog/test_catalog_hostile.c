@@ -3,11 +3,7 @@
  * Catalogs that are not what they claim: other versions, SQL of their own, values out of range.
  * Each must end in its status and say why.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/catalog/sample_catalog.h"
 
 #include <string.h>
 
@@ -19,35 +15,6 @@
 #include "tests/catalog/sample_program.h"
 
 #define ALL (TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES)
-
-static struct tf_bytes image; /* the sample's catalog */
-
-static int make_image(void **state)
-{
-	(void)state;
-	catalog_image_make(&image);
-	return 0;
-}
-
-static int drop_image(void **state)
-{
-	(void)state;
-	tf_bytes_fini(&image);
-	return 0;
-}
-
-static void assert_refused(const void *bytes, size_t size, enum tf_status status, const char *text)
-{
-	static const struct tf_program untouched;
-	struct tf_program out = {0};
-	struct tf_error err = {0};
-	enum tf_status found = tf_catalog_read(bytes, size, ALL, &out, &err);
-
-	if (found != status || !strstr(err.text, text))
-		fail_msg("%s: '%s' lacks '%s'", tf_status_name(found), err.text, text);
-	assert_int_equal(strncmp(err.text, "catalog: ", 9), 0);
-	assert_memory_equal(&out, &untouched, sizeof(out));
-}
 
 static void assert_same_program(const struct tf_bytes *bytes)
 {
@@ -71,11 +38,11 @@ static void other_files_are_named(void **state)
 	static const char not_ours[200] = "SQLite format 3";
 
 	(void)state;
-	assert_refused("", 0, TF_E_INVALID, "not an SQLite database");
-	assert_refused("S", 1, TF_E_INVALID, "not an SQLite database");
-	assert_refused(image.data, 99, TF_E_INVALID, "not an SQLite database");
-	assert_refused(text, sizeof(text), TF_E_INVALID, "not an SQLite database");
-	assert_refused(
+	sample_catalog_refused("", 0, TF_E_INVALID, "not an SQLite database");
+	sample_catalog_refused("S", 1, TF_E_INVALID, "not an SQLite database");
+	sample_catalog_refused(sample_catalog.data, 99, TF_E_INVALID, "not an SQLite database");
+	sample_catalog_refused(text, sizeof(text), TF_E_INVALID, "not an SQLite database");
+	sample_catalog_refused(
 		not_ours, sizeof(not_ours), TF_E_VERSION, "application_id is 0x00000000, not 0x54465052");
 }
 
@@ -243,9 +210,9 @@ static void hostile_files_are_refused(void **state)
 
 		if (!sqlite_can(refused[i].sql))
 			continue;
-		if (catalog_image_edit(&image, refused[i].sql, &edited))
+		if (catalog_image_edit(&sample_catalog, refused[i].sql, &edited))
 			fail_msg("the test's own SQL failed: %s", refused[i].sql);
-		assert_refused(edited.data, edited.size, refused[i].status, refused[i].text);
+		sample_catalog_refused(edited.data, edited.size, refused[i].status, refused[i].text);
 		tf_bytes_fini(&edited);
 	}
 	print_message("%zu files\n", sizeof(refused) / sizeof(refused[0]));
@@ -273,7 +240,7 @@ static void later_minors_are_read(void **state)
 
 		if (!sqlite_can(accepted[i]))
 			continue;
-		assert_int_equal(catalog_image_edit(&image, accepted[i], &edited), 0);
+		assert_int_equal(catalog_image_edit(&sample_catalog, accepted[i], &edited), 0);
 		assert_same_program(&edited);
 		tf_bytes_fini(&edited);
 	}
@@ -287,5 +254,5 @@ int main(void)
 		cmocka_unit_test(later_minors_are_read),
 	};
 
-	return cmocka_run_group_tests(tests, make_image, drop_image);
+	return cmocka_run_group_tests(tests, sample_catalog_make, sample_catalog_drop);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tf_catalog_query: rows as texts, one reading statement and nothing else, bounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/catalog/sample_catalog.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,22 +9,6 @@
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
 #include "tests/catalog/catalog_image.h"
-
-static struct tf_bytes image;
-
-static int make_image(void **state)
-{
-	(void)state;
-	catalog_image_make(&image);
-	return 0;
-}
-
-static int drop_image(void **state)
-{
-	(void)state;
-	tf_bytes_fini(&image);
-	return 0;
-}
 
 /* Names once, then values; NULL as "(null)". */
 static int collect(void *user, int columns, char *const *names, char *const *values)
@@ -50,8 +30,8 @@ static enum tf_status ask(const char *sql, struct tf_bytes *out, struct tf_error
 {
 	memset(out, 0, sizeof(*out));
 	memset(err, 0, sizeof(*err));
-	return tf_catalog_query(
-		image.data, image.size, sql, tf_deadline_after(60 * TF_NS_PER_S), collect, out, err);
+	return tf_catalog_query(sample_catalog.data, sample_catalog.size, sql,
+		tf_deadline_after(60 * TF_NS_PER_S), collect, out, err);
 }
 
 static void rows_are_texts(void **state)
@@ -136,12 +116,13 @@ static void deadline_bounds_it(void **state)
 	struct tf_error err = {0};
 
 	(void)state;
-	assert_int_equal(tf_catalog_query(image.data, image.size, endless,
+	assert_int_equal(tf_catalog_query(sample_catalog.data, sample_catalog.size, endless,
 						 tf_deadline_after(20 * TF_NS_PER_MS), collect, &out, &err),
 		TF_E_TIMEOUT);
 	assert_string_equal(err.text, "catalog: query: not done by its deadline");
 	assert_int_equal(
-		tf_catalog_query(image.data, image.size, endless, 0, collect, &out, &err), TF_E_TIMEOUT);
+		tf_catalog_query(sample_catalog.data, sample_catalog.size, endless, 0, collect, &out, &err),
+		TF_E_TIMEOUT);
 	tf_bytes_fini(&out);
 }
 
@@ -157,8 +138,8 @@ static void receiver_may_end_it(void **state)
 	int rows = 0;
 
 	(void)state;
-	assert_int_equal(tf_catalog_query(image.data, image.size, "SELECT * FROM samples",
-						 TF_DEADLINE_NEVER, stop_at_second, &rows, &err),
+	assert_int_equal(tf_catalog_query(sample_catalog.data, sample_catalog.size,
+						 "SELECT * FROM samples", TF_DEADLINE_NEVER, stop_at_second, &rows, &err),
 		TF_E_ABORTED);
 	assert_int_equal(rows, 2);
 }
@@ -184,7 +165,7 @@ static void hostile_views_are_bounded(void **state)
 		struct tf_bytes edited, out = {0};
 		struct tf_error err = {0};
 
-		assert_int_equal(catalog_image_edit(&image, hostile[i], &edited), 0);
+		assert_int_equal(catalog_image_edit(&sample_catalog, hostile[i], &edited), 0);
 		assert_int_not_equal(tf_catalog_query(edited.data, edited.size, "SELECT * FROM picks",
 								 tf_deadline_after(50 * TF_NS_PER_MS), collect, &out, &err),
 			TF_OK);
@@ -215,5 +196,5 @@ int main(void)
 		cmocka_unit_test(other_files_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, make_image, drop_image);
+	return cmocka_run_group_tests(tests, sample_catalog_make, sample_catalog_drop);
 }

@@ -18,20 +18,6 @@
 #include "packages/tar_member.h"
 #include "tests/packages/package_fixture.h"
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_folder();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_remove_folder();
-	return 0;
-}
-
 /* Where the seal says its version: other bytes there are a newer container's. */
 static size_t version_at(const struct tf_bytes *file)
 {
@@ -360,5 +346,5 @@ int main(void)
 		cmocka_unit_test(test_count_of_the_table),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

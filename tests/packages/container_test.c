@@ -22,20 +22,6 @@
 #include "base/alloc.h"
 #include "tests/packages/package_fixture.h"
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_folder();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_remove_folder();
-	return 0;
-}
-
 static void check_member(
 	const struct tf_package *package, size_t index, const struct fixture_member *wanted)
 {
@@ -395,5 +381,5 @@ int main(void)
 		cmocka_unit_test(test_every_allocation_may_fail),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

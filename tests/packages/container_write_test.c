@@ -30,20 +30,6 @@
 
 #define CHILD_SKIP 77
 
-static int setup(void **state)
-{
-	(void)state;
-	fixture_folder();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_remove_folder();
-	return 0;
-}
-
 static void same_bytes(const char *path, const struct tf_bytes *wanted)
 {
 	struct tf_bytes found = fixture_load(path);
@@ -450,5 +436,5 @@ int main(void)
 		cmocka_unit_test(test_relative_path),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

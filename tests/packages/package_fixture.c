@@ -53,6 +53,20 @@ void fixture_remove_folder(void)
 	NEED(rmdir(folder) == 0);
 }
 
+int fixture_set_up(void **state)
+{
+	(void)state;
+	fixture_folder();
+	return 0;
+}
+
+int fixture_tear_down(void **state)
+{
+	(void)state;
+	fixture_remove_folder();
+	return 0;
+}
+
 const char *fixture_path(const char *name)
 {
 	static char paths[4][1024];

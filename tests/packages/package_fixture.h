@@ -18,6 +18,10 @@
 const char *fixture_folder(void);
 /* Removes the folder with all files in it. */
 void fixture_remove_folder(void);
+
+/* The same as set-up and tear-down of a group. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
 /* The path of a file in the folder, in one of four buffers used in turn. */
 const char *fixture_path(const char *name);
 /*

@@ -76,6 +76,23 @@ void tf_fixture_remove_folder(const char *path)
 	assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+char tf_fixture_folder[256], tf_fixture_edited[320];
+
+int tf_fixture_set_up(void **state)
+{
+	(void)state;
+	tf_fixture_make_folder(tf_fixture_folder, sizeof(tf_fixture_folder));
+	snprintf(tf_fixture_edited, sizeof(tf_fixture_edited), "%s/edited.xml", tf_fixture_folder);
+	return 0;
+}
+
+int tf_fixture_tear_down(void **state)
+{
+	(void)state;
+	tf_fixture_remove_folder(tf_fixture_folder);
+	return 0;
+}
+
 /* A copy of `text` with each `from` replaced; frees `text`. */
 static char *replace_all(char *text, const char *from, const char *to)
 {

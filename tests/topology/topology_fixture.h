@@ -33,6 +33,11 @@ void tf_fixture_write(const char *root, const char *path, const char *text);
 void tf_fixture_make_folder(char *out, size_t size);
 void tf_fixture_remove_folder(const char *path);
 
+/* Set-up and tear-down of a test with a fresh folder and a file in it to be. */
+extern char tf_fixture_folder[256], tf_fixture_edited[320];
+int tf_fixture_set_up(void **state);
+int tf_fixture_tear_down(void **state);
+
 /*
  * Writes a copy of a data file to `to` in which each of the pairs (from, to; ends with NULL) was
  * replaced wherever it stands; each must stand somewhere.

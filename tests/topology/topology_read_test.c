@@ -10,23 +10,6 @@
 
 #include "base/alloc.h"
 
-static char folder[256], edited[320];
-
-static int set_up(void **state)
-{
-	(void)state;
-	tf_fixture_make_folder(folder, sizeof(folder));
-	snprintf(edited, sizeof(edited), "%s/edited.xml", folder);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	tf_fixture_remove_folder(folder);
-	return 0;
-}
-
 static enum tf_topology_class class_of(const struct tf_topology *topology, uint32_t world)
 {
 	enum tf_topology_class found = TF_TOPOLOGY_CLASS_COUNT;
@@ -188,8 +171,9 @@ static void test_pcie_switches(void **state)
 	struct tf_topology *t;
 
 	(void)state;
-	tf_fixture_edit(DGX2, edited, (const char *const[]){"\"NVLinkBandwidth\"", "\"Other\"", NULL});
-	t = tf_fixture_read(edited);
+	tf_fixture_edit(
+		DGX2, tf_fixture_edited, (const char *const[]){"\"NVLinkBandwidth\"", "\"Other\"", NULL});
+	t = tf_fixture_read(tf_fixture_edited);
 	assert_int_equal(tf_topology_rank_pair(t, 0, 1)->link, TF_LINK_PIX);
 	assert_int_equal(tf_topology_rank_pair(t, 0, 3)->link, TF_LINK_PIX);
 	assert_int_equal(tf_topology_rank_pair(t, 3, 4)->link, TF_LINK_NODE);
@@ -212,8 +196,9 @@ static void test_no_gpu(void **state)
 	struct tf_topology *t;
 
 	(void)state;
-	tf_fixture_edit(XEON_24, edited, (const char *const[]){"0302 [10de:", "0302 [8086:", NULL});
-	t = tf_fixture_read(edited);
+	tf_fixture_edit(
+		XEON_24, tf_fixture_edited, (const char *const[]){"0302 [10de:", "0302 [8086:", NULL});
+	t = tf_fixture_read(tf_fixture_edited);
 	assert_true(t->host);
 	assert_int_equal(t->rank_count, 0);
 	assert_int_equal(t->device_count, 5);
@@ -298,8 +283,8 @@ static void test_cut_files(void **state)
 	for (size_t cut = 0; cut + 1 < size; cut += 997) {
 		memcpy(text, whole, size);
 		text[cut] = '\0';
-		tf_fixture_write(folder, "edited.xml", text);
-		assert_unreadable(edited, TF_E_INVALID, edited);
+		tf_fixture_write(tf_fixture_folder, "edited.xml", text);
+		assert_unreadable(tf_fixture_edited, TF_E_INVALID, tf_fixture_edited);
 	}
 	free(text);
 	free(whole);
@@ -310,44 +295,44 @@ static void test_damaged_files(void **state)
 	(void)state;
 	assert_unreadable(
 		"/nonexistent/machine.xml", TF_E_NOT_FOUND, "no file '/nonexistent/machine.xml'");
-	assert_unreadable(folder, TF_E_INVALID, "is not a regular file");
-	tf_fixture_write(folder, "edited.xml", "no XML at all\n");
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
-	tf_fixture_write(folder, "edited.xml", "<html><topology</html></topology>");
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	assert_unreadable(tf_fixture_folder, TF_E_INVALID, "is not a regular file");
+	tf_fixture_write(tf_fixture_folder, "edited.xml", "no XML at all\n");
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_write(tf_fixture_folder, "edited.xml", "<html><topology</html></topology>");
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
 	tf_fixture_edit(
-		POWER8, edited, (const char *const[]){"<topology version", "<topology >", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
-	tf_fixture_edit(POWER8, edited, (const char *const[]){"</object>", "", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
-	tf_fixture_edit(
-		POWER8, edited, (const char *const[]){"type=\"Machine\"", "type=\"Nothing\"", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+		POWER8, tf_fixture_edited, (const char *const[]){"<topology version", "<topology >", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_edit(POWER8, tf_fixture_edited, (const char *const[]){"</object>", "", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_edit(POWER8, tf_fixture_edited,
+		(const char *const[]){"type=\"Machine\"", "type=\"Nothing\"", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
 }
 
 /* hwloc reads through a null pointer where an object does not say its processors or memory. */
 static void test_missing_sets(void **state)
 {
 	(void)state;
-	tf_fixture_edit(POWER8, edited, (const char *const[]){" cpuset=", " cpuzet=", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
-	tf_fixture_edit(
-		POWER8, edited, (const char *const[]){" complete_cpuset=", " complete_cpuzet=", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
-	tf_fixture_edit(
-		POWER8, edited, (const char *const[]){" complete_nodeset=", " complete_nodezet=", NULL});
-	assert_unreadable(edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_edit(POWER8, tf_fixture_edited, (const char *const[]){" cpuset=", " cpuzet=", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_edit(POWER8, tf_fixture_edited,
+		(const char *const[]){" complete_cpuset=", " complete_cpuzet=", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
+	tf_fixture_edit(POWER8, tf_fixture_edited,
+		(const char *const[]){" complete_nodeset=", " complete_nodezet=", NULL});
+	assert_unreadable(tf_fixture_edited, TF_E_INVALID, "is not a topology in hwloc's XML");
 }
 
 static void test_too_large(void **state)
 {
-	int fd = open(edited, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	int fd = open(tf_fixture_edited, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, TF_TOPOLOGY_XML_BYTES_MAX + 1), 0);
 	close(fd);
-	assert_unreadable(edited, TF_E_LIMIT, "at most 16777216 are read");
+	assert_unreadable(tf_fixture_edited, TF_E_LIMIT, "at most 16777216 are read");
 }
 
 static void test_options(void **state)
@@ -416,14 +401,16 @@ int main(void)
 		cmocka_unit_test(test_whole_io),
 		cmocka_unit_test(test_nvlink_pairs),
 		cmocka_unit_test(test_nvswitch),
-		cmocka_unit_test_setup_teardown(test_pcie_switches, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_no_gpu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_pcie_switches, tf_fixture_set_up, tf_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_no_gpu, tf_fixture_set_up, tf_fixture_tear_down),
 		cmocka_unit_test(test_host_asked_for),
 		cmocka_unit_test(test_rank_order),
-		cmocka_unit_test_setup_teardown(test_cut_files, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_damaged_files, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_missing_sets, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cut_files, tf_fixture_set_up, tf_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_damaged_files, tf_fixture_set_up, tf_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_missing_sets, tf_fixture_set_up, tf_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(test_too_large, tf_fixture_set_up, tf_fixture_tear_down),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_this_machine),
 		cmocka_unit_test(test_allocation_failures),

@@ -5,23 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static char folder[256], edited[320];
-
-static int set_up(void **state)
-{
-	(void)state;
-	tf_fixture_make_folder(folder, sizeof(folder));
-	snprintf(edited, sizeof(edited), "%s/edited.xml", folder);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	tf_fixture_remove_folder(folder);
-	return 0;
-}
-
 static void sign(const char *path, uint32_t world, enum tf_topology_class selected, char *out)
 {
 	struct tf_topology *t = tf_fixture_read(path);
@@ -66,16 +49,16 @@ static void test_location_free(void **state)
 
 	(void)state;
 	sign(tf_fixture_data(XEON_24), 3, TF_TOPOLOGY_HOST_BRIDGE, here);
-	tf_fixture_edit(XEON_24, edited, (const char *const[]){"0000:", "0005:", NULL});
-	sign(edited, 3, TF_TOPOLOGY_HOST_BRIDGE, there);
+	tf_fixture_edit(XEON_24, tf_fixture_edited, (const char *const[]){"0000:", "0005:", NULL});
+	sign(tf_fixture_edited, 3, TF_TOPOLOGY_HOST_BRIDGE, there);
 	assert_string_equal(here, there);
 
 	sign(tf_fixture_data(POWER8), 4, TF_TOPOLOGY_HOST_BRIDGE, here);
-	tf_fixture_edit(POWER8, edited,
+	tf_fixture_edit(POWER8, tf_fixture_edited,
 		(const char *const[]){"0002:", "0102:", "0003:", "0103:", "000a:", "010a:", "000b:",
 			"010b:", "host0", "host17", "Tesla P100-SXM2-16GB", "P100", "000000000000",
 			"900000000000", "4.19.0-14", "6.1.0-9", NULL});
-	sign(edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
+	sign(tf_fixture_edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
 	assert_string_equal(here, there);
 	assert_null(strstr(there, "0102:"));
 	assert_null(strstr(there, "host17"));
@@ -89,12 +72,13 @@ static void test_differences_show(void **state)
 
 	(void)state;
 	sign(tf_fixture_data(POWER8), 4, TF_TOPOLOGY_HOST_BRIDGE, here);
-	tf_fixture_edit(POWER8, edited, (const char *const[]){"[10de:15f9]", "[10de:15f8]", NULL});
-	sign(edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
+	tf_fixture_edit(
+		POWER8, tf_fixture_edited, (const char *const[]){"[10de:15f9]", "[10de:15f8]", NULL});
+	sign(tf_fixture_edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
 	assert_string_not_equal(here, there);
 	tf_fixture_edit(
-		POWER8, edited, (const char *const[]){"\"NVLinkBandwidth\"", "\"Other\"", NULL});
-	sign(edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
+		POWER8, tf_fixture_edited, (const char *const[]){"\"NVLinkBandwidth\"", "\"Other\"", NULL});
+	sign(tf_fixture_edited, 4, TF_TOPOLOGY_HOST_BRIDGE, there);
 	assert_string_not_equal(here, there);
 }
 
@@ -153,8 +137,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_spread),
-		cmocka_unit_test_setup_teardown(test_location_free, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_differences_show, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_location_free, tf_fixture_set_up, tf_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_differences_show, tf_fixture_set_up, tf_fixture_tear_down),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_names),
