@@ -66,7 +66,7 @@ static void test_missing(void **state)
 	assert_refused("lacks the symbol 'ncclGetVersion'");
 	for (unsigned i = 0; i < NAME_COUNT; i++) {
 		tf_dynlib_fail_at(2 + i);
-		snprintf(text, sizeof(text), "NCCL 2.28.3: 'libnccl.so.2' lacks the symbol '%s'", names[i]);
+		snprintf(text, sizeof(text), "NCCL 2.28.9: 'libnccl.so.2' lacks the symbol '%s'", names[i]);
 		assert_refused(text);
 	}
 }
@@ -147,7 +147,7 @@ static void test_failures(void **state)
 
 	(void)state;
 	assert_int_equal(tf_nccl_api_open(&api, NULL), TF_OK);
-	assert_int_equal(api->version, TF_NCCL_VERSION(2, 28, 3));
+	assert_int_equal(api->version, TF_NCCL_VERSION(2, 28, 9));
 	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++) {
 		struct tf_error err = {0};
 

@@ -10,7 +10,7 @@
  *
  * Beside the table it has what an engine around the runtime calls, by the names of the real library
  * (fake_engine.c), and answers for tests: fake_primary_retains, fake_stale_uses,
- * fake_graph_launches, fake_graph_stream.
+ * fake_graph_launches, fake_graph_stream, fake_calls_held.
  *
  * Launches run at once, on the caller's thread; a stream is only then busy for a while when
  * test_until says so.

@@ -39,12 +39,14 @@ struct exec {
 	int references; /* besides the first */
 };
 
-static int launches;
+static int launches, calls_held;
 static __thread CUstream last_stream;
 
 /* For tests: launches of graphs so far, children included; and the stream of this thread's last. */
 __attribute__((visibility("default"))) int fake_graph_launches(void);
 __attribute__((visibility("default"))) CUstream fake_graph_stream(void);
+/* Another fake library's calls in graphs and instances that are alive. */
+__attribute__((visibility("default"))) int fake_calls_held(void);
 
 int fake_graph_launches(void)
 {
@@ -54,6 +56,11 @@ int fake_graph_launches(void)
 CUstream fake_graph_stream(void)
 {
 	return last_stream;
+}
+
+int fake_calls_held(void)
+{
+	return __atomic_load_n(&calls_held, __ATOMIC_SEQ_CST);
 }
 
 static struct graph *graph_of(CUgraph graph)
@@ -70,6 +77,8 @@ static void free_node(struct node *node)
 {
 	if (node->child)
 		(void)fake_cuGraphExecDestroy(node->child);
+	if (node->call)
+		__atomic_sub_fetch(&calls_held, 1, __ATOMIC_SEQ_CST);
 	free(node->args);
 	free(node);
 }
@@ -169,6 +178,7 @@ CUgraphNode fake_graph_append_call(
 	struct node *node = add_node(graph, &out);
 
 	node->call = fn;
+	__atomic_add_fetch(&calls_held, 1, __ATOMIC_SEQ_CST);
 	take_args(node, user, bytes);
 	put_behind(graph, last, node);
 	return out;
@@ -270,6 +280,8 @@ static struct node *copy_node(const struct node *node)
 	struct node *copy = malloc(sizeof(*copy));
 
 	*copy = *node;
+	if (node->call)
+		__atomic_add_fetch(&calls_held, 1, __ATOMIC_SEQ_CST);
 	if (node->args)
 		take_args(copy, node->args, node->args_bytes);
 	if (node->child)

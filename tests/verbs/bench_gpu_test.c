@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `tfprep bench` on GPUs, with a driver (tests/device), an NVML (tests/topology) and an NCCL
- * (tests/comm) of our own: what is printed, what is said of what is missing, every call of NCCL's
+ * (tests/nccl) of our own: what is printed, what is said of what is missing, every call of NCCL's
  * that fails, and those that never return.
  */
 #include "tests/verbs/verb_run.h"
@@ -174,7 +174,7 @@ static void test_missing(void **state)
 	unsetenv("FAKE_NCCL_VERSION");
 	setenv("FAKE_NCCL_NO_WINDOW", "1", 1);
 	assert_int_equal(tf_verb_run(SMALL, NULL), 0);
-	assert_non_null(strstr(tf_verb_out, "NCCL 2.28.3 gives no symmetric window on this machine\n"));
+	assert_non_null(strstr(tf_verb_out, "NCCL 2.28.9 gives no symmetric window on this machine\n"));
 }
 
 /* A file that is no library, under both names, stands for a machine without one. */

@@ -63,10 +63,10 @@ extern "C" {
 struct tf_nccl_api {
 	int version; /* TF_NCCL_VERSION */
 	/*
-	 * Not NULL: a stand-in of NCCL's, which works on the host's memory and, on a NULL stream,
-	 * before the call returns. It says so by exporting "fake_nccl_runs_on_host", as NCCL does not.
+	 * Not NULL: a stand-in of NCCL's, which exports "fake_nccl_runs_on_host", as NCCL does not. Not
+	 * 0 there: it works on the host's memory and, on a NULL stream, before the call returns.
 	 */
-	const void *runs_on_host;
+	const int *runs_on_host;
 #define TF_NCCL_MEMBER(name, since, parameters) int(*name) parameters;
 	TF_NCCL_CALLS(TF_NCCL_MEMBER)
 #undef TF_NCCL_MEMBER

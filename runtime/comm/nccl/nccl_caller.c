@@ -57,13 +57,15 @@ static enum tf_status check_memory(const struct tf_nccl_caller *caller, struct t
 {
 	const struct tf_nccl_api *api = NULL;
 	char text[TF_NCCL_VERSION_BYTES];
+	int takes_host;
 
 	TF_TRY(tf_nccl_api_open(&api, err));
 	tf_nccl_version_text(api->version, text);
-	if (caller->is_host && !api->runs_on_host)
+	takes_host = api->runs_on_host && *api->runs_on_host;
+	if (caller->is_host && !takes_host)
 		return TF_FAIL(err, TF_E_UNAVAILABLE,
 			"NCCL %s takes a GPU's memory, and the ranks run on the host device", text);
-	if (!caller->is_host && api->runs_on_host)
+	if (!caller->is_host && takes_host)
 		return TF_FAIL(err, TF_E_UNAVAILABLE,
 			"this libnccl.so.2 (%s) is a stand-in that takes the host's memory, not a GPU's", text);
 	return TF_OK;
