@@ -5,6 +5,8 @@
  * 2. A fault (a late candidate) stops the round on every rank, because the fault's rank raises
  *    all abort words. The earliest slot that faulted anywhere is struck, the protocol memory is
  *    reset, and the round goes on behind it.
+ *    Where it is a library's call, the library has ended for all groups: so have its candidates,
+ *    also those that had passed.
  * 3. Outputs are overwritten before each run, so bytes of an earlier candidate cannot pass.
  * 4. The ranks meet before each candidate: a rank that takes no part in one cannot be at the next
  *    and send there what passes for its part here.
@@ -31,6 +33,7 @@
 struct round_record {
 	uint32_t faulted_slot; /* the slot where this rank's run faulted, or TF_PROGRAM_NONE */
 	uint32_t aborted;      /* 1: a peer ended that run, which has the better reason */
+	uint32_t ended;        /* 1: a library's call, and with it the library's communicator */
 	uint8_t wrong[TF_LADDER_RUNGS_MAX]; /* by rung: 1 where the bytes differed */
 	/* by rung: of the output where its bytes may be others than the reference's, else 0 */
 	uint64_t digest[TF_LADDER_RUNGS_MAX];
@@ -88,6 +91,11 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 		inputs[rank->window.rank], operands->input_bytes, err);
 }
 
+static int is_of_library(const struct tf_group_candidate *entry)
+{
+	return entry->candidate.algorithm == TF_ALGORITHM_LIBRARY;
+}
+
 /*
  * Special values have no roundings to be within: a sum in another order may overflow where ours
  * does not. All ranks must hold the same bytes of an all-reduce in any case.
@@ -100,8 +108,7 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 	const void *inputs[TF_WORLD_MAX];
 	uint64_t element;
 
-	if (entry->candidate.algorithm != TF_ALGORITHM_LIBRARY ||
-		!tf_program_allows_any(rank->program, entry->group)) {
+	if (!is_of_library(entry) || !tf_program_allows_any(rank->program, entry->group)) {
 		record->wrong[entry->rung] = operands->owned_bytes &&
 			memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
 		return;
@@ -123,7 +130,7 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 static enum tf_status launch_and_wait(
 	struct tf_bench_rank *rank, uint32_t slot, struct tf_error *fault, struct tf_error *err)
 {
-	int is_library = rank->program->candidates[slot].candidate.algorithm == TF_ALGORITHM_LIBRARY;
+	int is_library = is_of_library(&rank->program->candidates[slot]);
 	int64_t bound = (is_library ? LIBRARY_TIMEOUTS : CANDIDATE_TIMEOUTS) * rank->timeout_ns;
 
 	if (is_library && tf_bench_rank_launch(rank, slot, 0, NULL, fault) != TF_OK) {
@@ -158,6 +165,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		tf_rank_memory_abort(&rank->memory);
 		record->faulted_slot = slot;
 		record->aborted = fault.status == TF_E_ABORTED;
+		record->ended = is_of_library(entry) && fault.status != TF_E_USAGE;
 		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
 		return TF_OK;
 	}
@@ -181,7 +189,7 @@ static void strike(struct tf_group_candidate *entry, const char *text)
 static void tell_wrong(const struct tf_program *program, const struct tf_group_candidate *entry,
 	uint32_t rank, char *out, size_t size)
 {
-	if (entry->candidate.algorithm != TF_ALGORITHM_LIBRARY)
+	if (!is_of_library(entry))
 		snprintf(out, size, "struck out: wrong bytes on rank %u", rank);
 	else if (tf_program_allows_any(program, entry->group))
 		snprintf(out, size,
@@ -197,14 +205,22 @@ static void tell_wrong(const struct tf_program *program, const struct tf_group_c
 			rank);
 }
 
+static void strike_library(struct tf_program *program, const char *text)
+{
+	for (uint32_t slot = 0; slot < program->candidate_count; slot++)
+		if (is_of_library(&program->candidates[slot]))
+			strike(&program->candidates[slot], text);
+}
+
 /* Draws the group's verdict from all ranks' records; returns the slot to go on from, or `end`. */
 static uint32_t judge(struct tf_program *program, const struct round_record *records,
 	uint32_t world, uint32_t first, uint32_t end)
 {
-	uint32_t faulted = end, by = 0;
+	uint32_t faulted = end, by = 0, ended = 0;
 	char text[sizeof(program->candidates[0].reason)];
 
 	for (uint32_t r = 0; r < world; r++) {
+		ended |= records[r].ended;
 		if (records[r].faulted_slot < faulted ||
 			(faulted < end && records[r].faulted_slot == faulted && records[by].aborted &&
 				!records[r].aborted)) {
@@ -226,6 +242,8 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 		return end;
 	snprintf(text, sizeof(text), "struck out: late on rank %u: %.111s", by, records[by].fault);
 	strike(&program->candidates[faulted], text);
+	if (ended)
+		strike_library(program, text);
 	return faulted + 1;
 }
 
