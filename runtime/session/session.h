@@ -103,7 +103,7 @@ TF_WARN_UNUSED enum tf_status tf_session_step(
 
 /*
  * Puts one step on the caller's stream (graph_enqueue of device.h) and returns; not on the legacy
- * default stream while ranks of this group share the context, and not where a graph calls NCCL,
+ * default stream while ranks of this group share the context, and not where the graph calls NCCL,
  * whose calls nothing on that stream would bound (TF_E_UNSUPPORTED). On the host device `stream` is
  * NULL, and the step runs in tf_session_status. No allocation (host: of the first 64), no lock.
  * TF_E_USAGE ends nothing; after a failure that tf_session_status has seen, every call returns it.

@@ -217,16 +217,17 @@ static enum tf_status check_stream(
 enum tf_status tf_session_enqueue(
 	struct tf_session *session, uint64_t rows, void *stream, struct tf_error *err)
 {
+	uint32_t capacity, graph;
 	struct tf_exec *exec;
-	uint32_t capacity;
 
 	TF_TRY(tf_session_capacity_for(session, rows, &capacity, err));
 	TF_TRY(check_alive(session, err));
-	exec = session->execs[tf_session_graph_of(session, capacity)];
+	graph = tf_session_graph_of(session, capacity);
+	exec = session->execs[graph];
 	if (is_addressable(session) && !stream) {
 		TF_TRY(session->ops->stream_graph(session->stream, exec, err));
 		session->has_enqueued = 1;
-	} else if (session->nccl) {
+	} else if (tf_graph_calls_library(&session->package.program.graphs[graph])) {
 		return TF_FAIL(err, TF_E_UNSUPPORTED,
 			"capacity %u calls NCCL, whose calls would have no bound on a stream of the caller's; "
 			"a step that is waited for has one (tfrun_step)",
