@@ -152,6 +152,14 @@ __attribute__((visibility("default"))) CUresult fake_enqueue(
 	return CUDA_SUCCESS;
 }
 
+/* For another fake library: whether a stream is being captured. */
+__attribute__((visibility("default"))) int fake_is_captured(CUstream stream);
+
+int fake_is_captured(CUstream stream)
+{
+	return stream_of(stream)->capture != NULL;
+}
+
 int fake_capture_memory(
 	CUstream stream, CUdeviceptr to, CUdeviceptr from, unsigned char value, size_t bytes)
 {

@@ -137,9 +137,12 @@ static void *launch(void *user)
 static int enqueue(const struct work *what)
 {
 	struct tf_nccl_comm *comm = what->comm;
+	int failure = fake_asked("FAKE_NCCL_FAIL", "captured");
 	struct work *work;
 	pthread_t thread;
 
+	if (failure && fake_stream_is_captured(what->stream))
+		return fake_leave(comm, failure);
 	if (what->count * tf_dtype_bytes(what->dtype) > FAKE_SLOT_BYTES)
 		return fake_leave(comm, TF_NCCL_INVALID_ARGUMENT);
 	work = malloc(sizeof(*work));

@@ -13,7 +13,8 @@
  *
  * The environment says what goes wrong:
  *   FAKE_NCCL_VERSION    a number
- *   FAKE_NCCL_FAIL       NAME:CODE, a function that fails; "later:CODE" fails what was begun
+ *   FAKE_NCCL_FAIL       NAME:CODE, a function that fails; "later:CODE" fails what was begun,
+ *                        "captured:CODE" collectives in a capture
  *   FAKE_NCCL_HANG       NAME, a call that returns only after the abort, and never where there is
  *                        no communicator yet
  *   FAKE_NCCL_SLOW       it returns some time after the abort, and a split takes half a second

@@ -45,6 +45,14 @@ int fake_stream_to_driver(
 	return enqueue(stream, run, work, bytes);
 }
 
+int fake_stream_is_captured(struct CUstream_st *stream)
+{
+	int (*is_captured)(struct CUstream_st *);
+
+	*(void **)&is_captured = driver_symbol("fake_is_captured");
+	return is_captured && is_captured(stream);
+}
+
 int fake_stream_held(void)
 {
 	int (*held)(void);

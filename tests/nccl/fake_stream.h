@@ -29,6 +29,8 @@ int fake_stream_is_driver(void);
  */
 int fake_stream_to_driver(
 	struct CUstream_st *stream, fake_work_fn run, const void *work, size_t bytes);
+/* Whether calls on it are captured; 0 for streams that are not the fake driver's. */
+int fake_stream_is_captured(struct CUstream_st *stream);
 /* Captured work, of this process, that graphs of the fake driver's still hold; 0 without it. */
 int fake_stream_held(void);
 

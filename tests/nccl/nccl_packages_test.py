@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NCCL as candidates, on the host device with the stand-in: tuned, captured, shipped, served, and
-bounded. Usage: TFRUN TFPREP WORKLOAD FAKE_FOLDER WORK_FOLDER"""
+"""NCCL as candidates with the stand-in, on the host device or on CUDA's with the fake driver: tuned,
+captured, shipped and served; and, on the host, bounded. The fake driver runs a graph on the thread
+that launches it, where nothing ends a call that hangs.
+Usage: TFRUN TFPREP WORKLOAD LIBRARY_PATH WORK_FOLDER host|cuda"""
 import json
 import os
 import signal
@@ -12,10 +14,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import serve_driver as driver  # noqa: E402
 from serve_driver import Server, check  # noqa: E402
 
-TFPREP, WORKLOAD, FAKE, FOLDER = sys.argv[2:6]
-ONLY = os.path.join(FOLDER, "nccl_only.yaml")
-PACKAGE = os.path.join(FOLDER, "nccl_only.tfp")
-CATALOG = os.path.join(FOLDER, "nccl_catalog.sqlite")
+TFPREP, WORKLOAD, LIBRARIES, FOLDER, DEVICE = sys.argv[2:7]
+ONLY = os.path.join(FOLDER, f"nccl_only_{DEVICE}.yaml")
+PACKAGE = os.path.join(FOLDER, f"nccl_only_{DEVICE}.tfp")
+CATALOG = os.path.join(FOLDER, f"nccl_catalog_{DEVICE}.sqlite")
+LOG = os.path.join(FOLDER, f"nccl_calls_{DEVICE}.log")
 COMM_NODE = 4  # enum tf_node_kind
 ONLY_TEXT = """topology: switched
 summary: NCCL alone.
@@ -26,12 +29,12 @@ rungs:
 
 
 def settings(**more):
-    found = {name: value for name, value in os.environ.items() if not name.startswith("FAKE_NCCL")}
-    return {**found, "LD_LIBRARY_PATH": FAKE, **more}
+    found = {name: value for name, value in os.environ.items() if not name.startswith("FAKE_")}
+    return {**found, "LD_LIBRARY_PATH": LIBRARIES, "FAKE_NCCL_LOG": LOG, **more}
 
 
 def tfprep(verb, *args, **more):
-    words = [TFPREP, verb, "--device", "host", "--workload", WORKLOAD, *args]
+    words = [TFPREP, verb, "--device", DEVICE, "--workload", WORKLOAD, *args]
     done = subprocess.run(
         words, capture_output=True, text=True, timeout=driver.WAIT_S, env=settings(**more))
     return done.returncode, done.stdout, done.stderr
@@ -69,8 +72,8 @@ def test_other_sums():
 
 def test_other_sums_allowed():
     """Where the workload allows it, sums that are near compete, ship, and are checked as such."""
-    workload = os.path.join(FOLDER, "nccl_any.yaml")
-    package = os.path.join(FOLDER, "nccl_any.tfp")
+    workload = os.path.join(FOLDER, f"nccl_any_{DEVICE}.yaml")
+    package = os.path.join(FOLDER, f"nccl_any_{DEVICE}.tfp")
     with open(WORKLOAD) as file:
         text = file.read().replace("op: all_reduce", "op: all_reduce\n    numerics: any")
     with open(workload, "w") as file:
@@ -85,16 +88,44 @@ def test_other_sums_allowed():
         status, answer = server.steps(rows=1)
         check(status == 200 and answer["check"]["outcome"] == "rounded", status, answer)
         server.end(signal.SIGTERM)
+    for row in struck_of(tune("--workload", workload, FAKE_NCCL_BITS="640")):
+        check(row["group"] == "reduce" and "further from the reference" in row["reason"], row)
+    code, _, err = driver.run("--check", package=package, env=settings(FAKE_NCCL_BITS="640"))
+    check(code == 1 and "'reduce.c" in err, code, err)
 
 
 def test_hang():
     """A call that hangs is sent back, its candidates are struck out by name, and tuning goes on."""
-    found = tune("--timeout", "300", FAKE_NCCL_HANG="ncclAllReduce")
-    struck = struck_of(found)
-    check(len(struck) == found["nccl"]["candidates"], struck)
-    for row in struck:
-        check("late on rank" in row["reason"] and "NCCL's call timed out" in row["reason"], row)
-    check(len(found["picks"]) == found["groups"])
+    for call in ("ncclAllReduce", "ncclAllGather"):
+        found = tune("--timeout", "300", FAKE_NCCL_HANG=call)
+        struck = struck_of(found)
+        check(len(struck) == found["nccl"]["candidates"], struck)
+        for row in struck:
+            check("late on rank" in row["reason"] and "NCCL's call timed out" in row["reason"], row)
+        check(len(found["picks"]) == found["groups"])
+
+
+def test_call_fails():
+    """With one call that fails all of NCCL's are out, also those of groups that had passed."""
+    for call in ("ncclAllReduce", "ncclAllGather"):
+        found = tune(FAKE_NCCL_FAIL=f"{call}:3")
+        struck = struck_of(found)
+        check(len(struck) == found["nccl"]["candidates"], struck)
+        for row in struck:
+            check(f"{call} failed: internal error (3)" in row["reason"], row)
+        check(len(found["picks"]) == found["groups"])
+
+
+def test_capture_fails():
+    """A call that fails only where it is captured: nothing is made or loaded, and it is named."""
+    words = "'nccl' of group 0: ncclAllReduce failed: internal error (3)"
+    more = {"FAKE_NCCL_FAIL": "captured:3"}
+    code, _, err = tfprep("export", "--nccl", "on", "--ladder", ONLY, "-o", PACKAGE + ".not",
+                          **more)
+    check(code == 1 and words in err and err.count("\n") == 1, code, err)
+    check(not os.path.exists(PACKAGE + ".not"))
+    code, _, err = driver.run("--check", package=PACKAGE, env=settings(**more))
+    check(code == 1 and words in err and err.count("\n") == 1, code, err)
 
 
 def test_start_fails():
@@ -111,7 +142,8 @@ def test_start_fails():
 
 def test_refusals():
     code, _, err = tfprep("tune", "--nccl", "on", "--links", "ring-3")
-    check(code == 2 and "emulated links" in err, code, err)
+    words = "emulated links" if DEVICE == "host" else "links are emulated on the host device"
+    check(code == 2 and words in err, code, err)
     code, _, err = tfprep("export", "--ladder", ONLY, "-o", PACKAGE + ".not")
     check(code == 3 and "needs NCCL, which is off ('--nccl on')" in err, code, err)
     check(not os.path.exists(PACKAGE + ".not"))
@@ -184,8 +216,34 @@ def test_lost_during_steps():
             check(code == 1 and "rank 1 " in err and err.count("\n") == 1, number, code, err)
 
 
-driver.main([
-    make_package, test_candidate, test_other_sums, test_other_sums_allowed,
-    test_hang, test_start_fails, test_refusals,
-    test_catalog, test_loads, test_other_version, test_other_bytes, test_serves,
-    test_lost_during_steps])
+def minding_rules(test):
+    """The test, with a log of its own that must hold no broken rule of NCCL's."""
+    def run():
+        if os.path.exists(LOG):
+            os.unlink(LOG)
+        test()
+        if os.path.exists(LOG):
+            with open(LOG) as file:
+                broken = {line for line in file if line.startswith("VIOLATION")}
+            check(not broken, broken)
+    run.__name__ = test.__name__
+    return run
+
+
+def test_log():
+    """The log is the stand-in's: a communicator a rank of the last check, begun and ended."""
+    code, _, err = driver.run("--check", package=PACKAGE, env=settings())
+    check(code == 0, code, err)
+    with open(LOG) as file:
+        lines = file.read().splitlines()
+    for rank in range(2):
+        for what in ("destroy split", "destroy parent"):
+            check(lines.count(f"rank {rank}: {what}") == 1, lines)
+
+
+EVERYWHERE = [
+    make_package, test_candidate, test_other_sums, test_other_sums_allowed, test_call_fails, test_start_fails, test_refusals,
+    test_catalog, test_loads, test_log, test_other_version, test_other_bytes, test_serves]
+# Streams of the host are not captured: its graphs call when they run.
+OTHERS = {"host": [test_hang, test_lost_during_steps], "cuda": [test_capture_fails]}
+driver.main([minding_rules(test) for test in EVERYWHERE + OTHERS[DEVICE]])
