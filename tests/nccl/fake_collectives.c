@@ -104,6 +104,8 @@ static int to_stream(struct work *work)
 	int result = TF_NCCL_SUCCESS;
 
 	if (fake_stream_is_driver()) {
+		if (fake_stream_is_captured(work->stream))
+			fake_note("rank %u: capture\n", comm->rank);
 		if (fake_stream_to_driver(work->stream, run_on_driver, work, sizeof(*work)))
 			result = TF_NCCL_UNHANDLED_CUDA_ERROR;
 		free(work);
