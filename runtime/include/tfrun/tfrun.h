@@ -199,9 +199,9 @@ TFRUN_API enum tfrun_status tfrun_step(
  * asked at least every 64 steps, or the queue grows.
  *
  * TFRUN_USAGE: rows are 0 or above the largest capacity, or such a stream; nothing was enqueued and
- * the session goes on. TFRUN_UNAVAILABLE: the step calls NCCL, for whose calls nothing on a stream of
- * the caller's is a bound; likewise, and tfrun_step runs it. Else what ended the session before, or
- * what the driver says.
+ * the session goes on. TFRUN_UNAVAILABLE: the step calls NCCL, whose calls nothing on a stream of
+ * the caller's bounds; nothing was enqueued either, and tfrun_step runs it. Else what ended the
+ * session before, or what the driver says.
  */
 TFRUN_API enum tfrun_status tfrun_step_enqueue(
 	struct tfrun_session *session, uint64_t rows, void *stream, struct tfrun_error *error);
