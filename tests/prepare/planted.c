@@ -42,24 +42,25 @@ static void late(const struct tf_launch_call *call)
 	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_DIRECT);
 }
 
-static void flip(const struct tf_launch_call *call)
+static void flip_last_bit(
+	const struct tf_launch_call *call, enum tf_algorithm algorithm, enum tf_writer writer)
 {
 	const struct tf_collective_args *args = call->args;
 	uint8_t *output = args->output;
 
-	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_ONE_SHOT, TF_WRITER_SENTINEL);
+	tf_collective_host_run(args, TF_OP_ALL_REDUCE, algorithm, writer);
 	if (args->rank == planted_rank && !is_masked_off(args))
 		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
 }
 
+static void flip(const struct tf_launch_call *call)
+{
+	flip_last_bit(call, TF_ALGORITHM_ONE_SHOT, TF_WRITER_SENTINEL);
+}
+
 static void flip_serial(const struct tf_launch_call *call)
 {
-	const struct tf_collective_args *args = call->args;
-	uint8_t *output = args->output;
-
-	tf_collective_host_run(args, TF_OP_ALL_REDUCE, TF_ALGORITHM_TWO_SHOT, TF_WRITER_SERIAL);
-	if (args->rank == planted_rank && !is_masked_off(args))
-		output[args->count * tf_dtype_bytes((enum tf_dtype)args->dtype) - 1] ^= 1;
+	flip_last_bit(call, TF_ALGORITHM_TWO_SHOT, TF_WRITER_SERIAL);
 }
 
 /* One byte of a payload of a megabyte, in the middle, in one word of one rank's output. */
