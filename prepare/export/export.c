@@ -78,15 +78,23 @@ static enum tf_status check_ladder(
 	const struct inputs *inputs, uint32_t world, int nccl, struct tf_error *err)
 {
 	uint32_t offered = TF_LINK_PEER_WRITE | TF_LINK_PEER_READ | TF_LINK_PEER_ATOMIC;
-	uint32_t rungs[TF_LADDER_RUNGS_MAX], count;
+	uint32_t rungs[TF_LADDER_RUNGS_MAX], count, of_nccl = 0;
 
 	if (inputs->emulated)
 		offered = tf_links_capabilities(&inputs->links, world);
 	if (nccl)
 		offered |= TF_LINK_LIBRARY;
-	for (uint32_t g = 0; g < inputs->workload.group_count; g++)
+	for (uint32_t g = 0; g < inputs->workload.group_count; g++) {
 		TF_TRY(tf_ladder_legal(
 			&inputs->ladder, &inputs->workload.groups[g], world, offered, rungs, &count, err));
+		for (uint32_t i = 0; i < count; i++)
+			of_nccl += inputs->ladder.rungs[rungs[i]].candidate.writer == TF_WRITER_NCCL;
+	}
+	if (nccl && !of_nccl)
+		return TF_FAIL(err, TF_E_USAGE,
+			"NCCL is on, and no rung of ladder '%s' lets it carry a group; those of switched, "
+			"host-bridge, ring and fabric do ('--topology', '--ladder')",
+			inputs->ladder.name);
 	return TF_OK;
 }
 
