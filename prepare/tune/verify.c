@@ -33,6 +33,7 @@
 struct round_record {
 	uint32_t faulted_slot; /* the slot where this rank's run faulted, or TF_PROGRAM_NONE */
 	uint32_t aborted;      /* 1: a peer ended that run, which has the better reason */
+	uint32_t failed;       /* 1: it was not late: a call told a failure */
 	uint32_t ended;        /* 1: a library's call, and with it the library's communicator */
 	uint8_t wrong[TF_LADDER_RUNGS_MAX]; /* by rung: 1 where the bytes differed */
 	/* by rung: of the output where its bytes may be others than the reference's, else 0 */
@@ -165,6 +166,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		tf_rank_memory_abort(&rank->memory);
 		record->faulted_slot = slot;
 		record->aborted = fault.status == TF_E_ABORTED;
+		record->failed = fault.status != TF_E_ABORTED && fault.status != TF_E_TIMEOUT;
 		record->ended = is_of_library(entry) && fault.status != TF_E_USAGE;
 		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
 		return TF_OK;
@@ -240,7 +242,8 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 	}
 	if (faulted == end)
 		return end;
-	snprintf(text, sizeof(text), "struck out: late on rank %u: %.111s", by, records[by].fault);
+	snprintf(text, sizeof(text), "struck out: %s on rank %u: %.111s",
+		records[by].failed ? "failed" : "late", by, records[by].fault);
 	strike(&program->candidates[faulted], text);
 	if (ended)
 		strike_library(program, text);

@@ -116,6 +116,7 @@ def test_call_fails():
         struck = struck_of(found)
         check(len(struck) == found["nccl"]["candidates"], struck)
         for row in struck:
+            check("struck out: failed on rank" in row["reason"], row)
             check(f"{call} failed: internal error (3)" in row["reason"], row)
         check(len(found["picks"]) == found["groups"])
 
