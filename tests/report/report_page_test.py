@@ -257,8 +257,8 @@ class PageTest(unittest.TestCase):
         self.browser.value("document.getElementById('filter').focus()")
         rows = [[cell["text"] for cell in row] for row in self.cells("#groups-table")]
         size = rows[0][7].lower()
-        wanted = [row for row in rows
-                  if all(part in " ".join(row).lower() for part in size.split())]
+        wanted = [row for row in rows  # times are no words: 4.164 us is not found by '64'
+                  if all(part in " ".join(row[:3] + row[5:]).lower() for part in size.split())]
         self.assertTrue(0 < len(wanted) < len(rows))
         for letter in size:
             self.browser.key(letter, ord(letter.upper()), letter)
