@@ -96,12 +96,11 @@ static void *be_born(void *user)
 		usleep(500000);
 	/* Everybody has it open; the name may go, and does so with whoever is first. */
 	shm_unlink(comm->name);
-	if (birth->out && !failed)
-		__atomic_store_n(birth->out, comm, __ATOMIC_RELEASE);
 	state = failed ? TF_NCCL_INTERNAL_ERROR : TF_NCCL_SUCCESS;
 	fake_store(&comm->state, state);
-	if (failed || !birth->out)
-		fake_store(&birth->ready->state, state);
+	if (birth->out) /* one that failed, too */
+		__atomic_store_n(birth->out, comm, __ATOMIC_RELEASE);
+	fake_store(&birth->ready->state, state);
 	fake_add(&birth->ready->pending, -1);
 	free(birth);
 	return NULL;
@@ -121,8 +120,7 @@ static int bear(struct tf_nccl_comm *comm, struct tf_nccl_comm *ready, struct tf
 		be_born(birth);
 		return fake_load(&comm->state);
 	}
-	if (!out) /* a parent may be through before its split is handed over */
-		fake_store(&ready->state, TF_NCCL_IN_PROGRESS);
+	fake_store(&ready->state, TF_NCCL_IN_PROGRESS);
 	if (pthread_create(&thread, NULL, be_born, birth) != 0)
 		abort();
 	pthread_detach(thread);
@@ -142,6 +140,7 @@ int ncclCommInitRankConfig(struct tf_nccl_comm **comm, int world, struct tf_nccl
 		return TF_NCCL_INVALID_ARGUMENT;
 	made = make(id.internal, rank, world, config);
 	made->is_alone = made->blocking;
+	made->shares = config->split_share == 1;
 	made->aborted = calloc(1, sizeof(*made->aborted));
 	if (!made->aborted)
 		abort();
@@ -160,14 +159,20 @@ int ncclCommSplit(struct tf_nccl_comm *comm, int color, int key, struct tf_nccl_
 		fake_note("VIOLATION: a split of a parent that blocks: nothing bounds either\n");
 	if (color != 0 || key != (int)comm->rank)
 		fake_note("VIOLATION: a split that reorders ranks\n");
-	if (config->blocking != 1 || config->split_share != 1)
-		fake_note("VIOLATION: a split that does not block, or does not share\n");
+	if (config->blocking != 1)
+		fake_note("VIOLATION: a split that does not block\n");
+	if (!comm->shares) /* its own configuration says nothing about that */
+		fake_note("VIOLATION: a split of a parent that does not share\n");
 	snprintf(name, sizeof(name), "%s-%u", comm->name, comm->splits++);
 	made = make(name, key, (int)comm->world, config);
 	made->parent = comm;
 	made->is_alone = comm->is_alone;
-	made->aborted = comm->aborted;
-	return fake_leave(comm, bear(made, comm, split));
+	made->aborted = comm->shares ? comm->aborted : calloc(1, sizeof(*made->aborted));
+	if (!made->aborted)
+		abort();
+	if (bear(made, comm, split) == TF_NCCL_IN_PROGRESS)
+		return fake_leave(comm, TF_NCCL_SUCCESS); /* as NCCL 2.28: it has begun */
+	return fake_leave(comm, fake_load(&made->state));
 }
 
 int ncclCommGetAsyncError(struct tf_nccl_comm *comm, int *result)

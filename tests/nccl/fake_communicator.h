@@ -49,6 +49,7 @@ struct tf_nccl_comm {
 	unsigned rank, world, splits;
 	int calls, works;
 	int blocking, is_connected;
+	int shares;   /* a parent: its splits have its abort flag */
 	int is_alone; /* nothing aborts it: it, and its parent, block */
 	/* read and written by fake_load, fake_store and fake_add alone */
 	int *aborted; /* of the family */

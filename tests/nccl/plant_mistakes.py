@@ -119,8 +119,7 @@ MISTAKES = (
     (
         "the split does not block",
         START,
-        [("config.blocking = 1;\n\tconfig.split_share = 1;",
-          "config.blocking = 0;\n\tconfig.split_share = 1;")],
+        [("config.blocking = 1;", "config.blocking = 0;")],
         (UNIT, "test_split_carries"),
     ),
     (
@@ -153,8 +152,7 @@ MISTAKES = (
     (
         "the split is not waited for",
         START,
-        [("result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split",
-          "result == TF_NCCL_IN_PROGRESS && !__atomic_load_n(&comm->split")],
+        [("return poll_split(comm, err);", "(void)poll_split;\n\treturn TF_OK;")],
         (UNIT, "test_slow_split"),
     ),
     (

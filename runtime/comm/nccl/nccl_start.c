@@ -73,6 +73,7 @@ static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_e
 	int world = comm->world, rank = comm->rank, result;
 
 	config.blocking = 0;
+	config.split_share = 1; /* of its splits: NCCL asks the parent's configuration, not theirs */
 	result = comm->api->ncclCommInitRankConfig(&comm->parent, world, comm->id, rank, &config);
 	TF_TRY(tf_nccl_check(comm->api, result, "ncclCommInitRankConfig", err, __FILE__, __LINE__));
 	if (!__atomic_load_n(&comm->parent, __ATOMIC_ACQUIRE))
@@ -81,17 +82,19 @@ static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_e
 }
 
 /*
- * The child of a non-blocking parent begins like the parent's own calls, and its failure is told
- * there; but the parent may be through before the child is handed over. A parent that is aborted
- * at the deadline ends this, too.
+ * The child of a non-blocking parent is made behind the call, which returns ncclSuccess once it
+ * has begun (2.28: what its group answers, ncclInProgress, stops there). The parent's state says
+ * that it is made, or why it is not, and only then the child counts. A parent that is aborted at
+ * the deadline ends this, too.
  */
-static enum tf_status poll_split(
-	struct tf_nccl_communicator *comm, int result, struct tf_error *err)
+static enum tf_status poll_split(struct tf_nccl_communicator *comm, struct tf_error *err)
 {
-	while (result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split, __ATOMIC_ACQUIRE)) {
+	int result;
+
+	do {
 		usleep(POLL_US);
 		TF_TRY(tf_nccl_ending_poll(comm, comm->parent, &result, err));
-	}
+	} while (result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split, __ATOMIC_ACQUIRE));
 	return TF_OK;
 }
 
@@ -102,10 +105,9 @@ static enum tf_status make_split(struct tf_nccl_communicator *comm, struct tf_er
 	int rank = comm->rank, result;
 
 	config.blocking = 1;
-	config.split_share = 1;
 	result = comm->api->ncclCommSplit(parent, 0, rank, &comm->split, &config);
 	TF_TRY(tf_nccl_check(comm->api, result, "ncclCommSplit", err, __FILE__, __LINE__));
-	return poll_split(comm, result, err);
+	return poll_split(comm, err);
 }
 
 /* Causes before consequences: a peer's failure is why a rank here waited in vain. */
