@@ -214,15 +214,22 @@ static void strike_library(struct tf_program *program, const char *text)
 			strike(&program->candidates[slot], text);
 }
 
+static void tell_fault(const struct round_record *records, uint32_t rank, char *out, size_t size)
+{
+	snprintf(out, size, "struck out: %s on rank %u: %.111s",
+		records[rank].failed ? "failed" : "late", rank, records[rank].fault);
+}
+
 /* Draws the group's verdict from all ranks' records; returns the slot to go on from, or `end`. */
 static uint32_t judge(struct tf_program *program, const struct round_record *records,
 	uint32_t world, uint32_t first, uint32_t end)
 {
-	uint32_t faulted = end, by = 0, ended = 0;
+	uint32_t faulted = end, by = 0, ended = world;
 	char text[sizeof(program->candidates[0].reason)];
 
 	for (uint32_t r = 0; r < world; r++) {
-		ended |= records[r].ended;
+		if (records[r].ended && (ended == world || records[ended].aborted))
+			ended = r;
 		if (records[r].faulted_slot < faulted ||
 			(faulted < end && records[r].faulted_slot == faulted && records[by].aborted &&
 				!records[r].aborted)) {
@@ -242,11 +249,13 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 	}
 	if (faulted == end)
 		return end;
-	snprintf(text, sizeof(text), "struck out: %s on rank %u: %.111s",
-		records[by].failed ? "failed" : "late", by, records[by].fault);
-	strike(&program->candidates[faulted], text);
-	if (ended)
+	/* The library may have ended on a rank that was further on than the one that faulted first. */
+	if (ended < world) {
+		tell_fault(records, ended, text, sizeof(text));
 		strike_library(program, text);
+	}
+	tell_fault(records, by, text, sizeof(text));
+	strike(&program->candidates[faulted], text);
 	return faulted + 1;
 }
 
