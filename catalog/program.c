@@ -105,7 +105,7 @@ char *tf_candidate_name(const struct tf_candidate *candidate, char *out)
 	const char *writer = tf_writer_name(candidate->writer);
 	int used;
 
-	if (candidate->algorithm == TF_ALGORITHM_LIBRARY) {
+	if (tf_candidate_is_library(candidate)) {
 		snprintf(out, TF_CANDIDATE_NAME_BYTES, "%s", writer ? writer : "unknown");
 		return out;
 	}
@@ -131,7 +131,7 @@ int tf_graph_calls_library(const struct tf_graph *graph)
 int tf_program_tries_library(const struct tf_program *program)
 {
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
-		if (program->candidates[i].candidate.writer == TF_WRITER_NCCL)
+		if (tf_candidate_is_library(&program->candidates[i].candidate))
 			return 1;
 	}
 	return 0;
@@ -157,7 +157,7 @@ int tf_program_rounds(const struct tf_program *program, uint32_t group)
 {
 	const struct tf_candidate *pick = &program->candidates[program->selectors[group]].candidate;
 
-	return pick->algorithm == TF_ALGORITHM_LIBRARY && tf_program_allows_any(program, group);
+	return tf_candidate_is_library(pick) && tf_program_allows_any(program, group);
 }
 
 int tf_program_is_touched(const struct tf_program *program, uint32_t buffer)

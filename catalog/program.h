@@ -304,9 +304,14 @@ const char *tf_program_identity(const struct tf_program *program, const char *ke
  * TF_CANDIDATE_NAME_BYTES.
  */
 char *tf_candidate_name(const struct tf_candidate *candidate, char *out);
+/* Whether a communication library carries the candidate out by itself. */
+static inline int tf_candidate_is_library(const struct tf_candidate *candidate)
+{
+	return candidate->algorithm == TF_ALGORITHM_LIBRARY;
+}
 /* Whether a node of the graph is a call of a communication library. */
 int tf_graph_calls_library(const struct tf_graph *graph);
-/* Whether a candidate's writer is one of a communication library. */
+/* Whether one of the candidates is a communication library's. */
 int tf_program_tries_library(const struct tf_program *program);
 /*
  * Whether the bytes of the group's sums need not be those of rank order: its name stands in

@@ -36,7 +36,7 @@ static enum fault fault_of(const struct tf_rung *rung, const struct question *q)
 		return FAULT_WRITER;
 	if (rung->needs & ~q->capabilities || rung->without & q->capabilities)
 		return FAULT_NEEDS;
-	if (rung->candidate.writer == TF_WRITER_NCCL && q->group->op == TF_OP_REDUCE_SCATTER &&
+	if (tf_candidate_is_library(&rung->candidate) && q->group->op == TF_OP_REDUCE_SCATTER &&
 		tf_group_input_count(q->group) % q->world)
 		return FAULT_SHARDS;
 	if (q->world < rung->world_min || q->world > rung->world_max)

@@ -39,7 +39,7 @@ static struct library_counts count_library(const struct tf_program *program)
 		const struct tf_group_candidate *pick =
 			&program->candidates[program->selectors[entry->group]];
 
-		if (entry->candidate.algorithm != TF_ALGORITHM_LIBRARY)
+		if (!tf_candidate_is_library(&entry->candidate))
 			continue;
 		counts.groups++;
 		counts.picked += entry == pick;
@@ -56,6 +56,12 @@ static struct library_counts count_library(const struct tf_program *program)
 	return counts;
 }
 
+/* Of ours; a library's has a line of its own. */
+static int is_struck(const struct tf_group_candidate *entry)
+{
+	return entry->state == TF_CANDIDATE_STRUCK && !tf_candidate_is_library(&entry->candidate);
+}
+
 static struct counts count(const struct tf_program *program)
 {
 	struct counts counts;
@@ -68,7 +74,7 @@ static struct counts count(const struct tf_program *program)
 		counts.capacities += !g || program->groups[g].capacity != program->groups[g - 1].capacity;
 	}
 	for (uint32_t i = 0; i < program->candidate_count; i++)
-		counts.struck += program->candidates[i].state == TF_CANDIDATE_STRUCK;
+		counts.struck += (uint32_t)is_struck(&program->candidates[i]);
 	counts.library = count_library(program);
 	return counts;
 }
@@ -85,8 +91,7 @@ static void print_struck(FILE *to, const struct tf_program *program)
 	for (uint32_t i = 0; i < program->candidate_count; i++) {
 		const struct tf_group_candidate *entry = &program->candidates[i];
 
-		if (entry->state == TF_CANDIDATE_STRUCK &&
-			entry->candidate.algorithm != TF_ALGORITHM_LIBRARY)
+		if (is_struck(entry))
 			fprintf(to, "  %s, capacity %u: %s: %s\n", program->groups[entry->group].name,
 				program->groups[entry->group].capacity, tf_candidate_name(&entry->candidate, name),
 				entry->reason);
@@ -153,7 +158,6 @@ static void print_text(FILE *to, const struct tf_export_result *result)
 		fprintf(to, "links     not recorded: %s\n", result->machine.links_note);
 	print_picks(to, &counts);
 	print_library(to, program, &counts.library);
-	counts.struck -= counts.library.struck;
 	fprintf(to, "struck    %u%s\n", counts.struck, counts.struck ? ":" : "");
 	print_struck(to, program);
 	fprintf(to, "memory    %.1f MiB a rank\n", (double)result->job.segment_bytes / 1048576.0);

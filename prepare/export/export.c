@@ -88,7 +88,7 @@ static enum tf_status check_ladder(
 		TF_TRY(tf_ladder_legal(
 			&inputs->ladder, &inputs->workload.groups[g], world, offered, rungs, &count, err));
 		for (uint32_t i = 0; i < count; i++)
-			of_nccl += inputs->ladder.rungs[rungs[i]].candidate.writer == TF_WRITER_NCCL;
+			of_nccl += tf_candidate_is_library(&inputs->ladder.rungs[rungs[i]].candidate);
 	}
 	if (nccl && !of_nccl)
 		return TF_FAIL(err, TF_E_USAGE,

@@ -203,7 +203,7 @@ enum tf_status tf_bench_rank_launch(struct tf_bench_rank *rank, uint32_t slot, u
 	const struct tf_candidate *candidate = &entry->candidate;
 	struct tf_collective_args args;
 
-	if (candidate->algorithm == TF_ALGORITHM_LIBRARY)
+	if (tf_candidate_is_library(candidate))
 		return launch_library(rank, entry->group, input, output, err);
 	tf_collective_args_fill(&args, &program->layout, group, entry->group, candidate,
 		rank->window.base, rank->window.rank, rank->window.world,

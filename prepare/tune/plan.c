@@ -312,7 +312,7 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 		const char *name = tf_collective_kernel_name(
 			program->groups[entry->group].op, entry->candidate.algorithm, entry->candidate.writer);
 
-		if (entry->candidate.algorithm == TF_ALGORITHM_LIBRARY)
+		if (tf_candidate_is_library(&entry->candidate))
 			continue;
 		if (!name)
 			return TF_FAIL(err, TF_E_UNSUPPORTED, "group '%s': rung %u has no kernel",

@@ -39,8 +39,7 @@ static enum tf_status record_evict(struct tf_bench_rank *rank, struct tf_error *
 /* Copies, and calls of a library. */
 static int cannot_be_masked(const struct tf_candidate *candidate)
 {
-	return candidate->writer == TF_WRITER_COPY_ENGINE ||
-		candidate->algorithm == TF_ALGORITHM_LIBRARY;
+	return candidate->writer == TF_WRITER_COPY_ENGINE || tf_candidate_is_library(candidate);
 }
 
 static enum tf_status record_sample(

@@ -79,8 +79,7 @@ static int samples_library(const struct tf_bench_rank *rank)
 	for (uint32_t slot = 0; slot < rank->program->candidate_count; slot++) {
 		const struct tf_group_candidate *entry = &rank->program->candidates[slot];
 
-		if (entry->candidate.algorithm == TF_ALGORITHM_LIBRARY &&
-			entry->state != TF_CANDIDATE_STRUCK)
+		if (tf_candidate_is_library(&entry->candidate) && entry->state != TF_CANDIDATE_STRUCK)
 			return 1;
 	}
 	return 0;
@@ -253,7 +252,7 @@ static enum tf_status name_library(struct tf_bench_rank *rank, struct tf_error *
 	for (uint32_t g = 0; g < program->group_count; g++) {
 		const struct tf_candidate *pick = &program->candidates[program->selectors[g]].candidate;
 
-		if (pick->algorithm == TF_ALGORITHM_LIBRARY)
+		if (tf_candidate_is_library(pick))
 			return tf_program_set_identity(
 				program, TF_NCCL_KEY, tf_program_identity(program, TF_NCCL_SAMPLES_KEY), err);
 	}

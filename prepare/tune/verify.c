@@ -92,11 +92,6 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 		inputs[rank->window.rank], operands->input_bytes, err);
 }
 
-static int is_of_library(const struct tf_group_candidate *entry)
-{
-	return entry->candidate.algorithm == TF_ALGORITHM_LIBRARY;
-}
-
 /*
  * Special values have no roundings to be within: a sum in another order may overflow where ours
  * does not. All ranks must hold the same bytes of an all-reduce in any case.
@@ -109,7 +104,8 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 	const void *inputs[TF_WORLD_MAX];
 	uint64_t element;
 
-	if (!is_of_library(entry) || !tf_program_allows_any(rank->program, entry->group)) {
+	if (!tf_candidate_is_library(&entry->candidate) ||
+		!tf_program_allows_any(rank->program, entry->group)) {
 		record->wrong[entry->rung] = operands->owned_bytes &&
 			memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
 		return;
@@ -131,7 +127,7 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 static enum tf_status launch_and_wait(
 	struct tf_bench_rank *rank, uint32_t slot, struct tf_error *fault, struct tf_error *err)
 {
-	int is_library = is_of_library(&rank->program->candidates[slot]);
+	int is_library = tf_candidate_is_library(&rank->program->candidates[slot].candidate);
 	int64_t bound = (is_library ? LIBRARY_TIMEOUTS : CANDIDATE_TIMEOUTS) * rank->timeout_ns;
 
 	if (is_library && tf_bench_rank_launch(rank, slot, 0, NULL, fault) != TF_OK) {
@@ -167,7 +163,7 @@ static enum tf_status run_one(struct tf_bench_rank *rank, uint32_t slot, struct 
 		record->faulted_slot = slot;
 		record->aborted = fault.status == TF_E_ABORTED;
 		record->failed = fault.status != TF_E_ABORTED && fault.status != TF_E_TIMEOUT;
-		record->ended = is_of_library(entry) && fault.status != TF_E_USAGE;
+		record->ended = tf_candidate_is_library(&entry->candidate) && fault.status != TF_E_USAGE;
 		snprintf(record->fault, sizeof(record->fault), "%.111s", fault.text);
 		return TF_OK;
 	}
@@ -191,26 +187,24 @@ static void strike(struct tf_group_candidate *entry, const char *text)
 static void tell_wrong(const struct tf_program *program, const struct tf_group_candidate *entry,
 	uint32_t rank, char *out, size_t size)
 {
-	if (!is_of_library(entry))
+	if (!tf_candidate_is_library(&entry->candidate))
 		snprintf(out, size, "struck out: wrong bytes on rank %u", rank);
 	else if (tf_program_allows_any(program, entry->group))
 		snprintf(out, size,
 			"struck out: on rank %u further from the reference than its roundings, or not the "
-			"bytes "
-			"of rank 0",
+			"bytes of rank 0",
 			rank);
 	else
 		snprintf(out, size,
 			"struck out: of another numerics class: its bytes on rank %u are not those of sums in "
-			"rank "
-			"order, rounded once",
+			"rank order, rounded once",
 			rank);
 }
 
 static void strike_library(struct tf_program *program, const char *text)
 {
 	for (uint32_t slot = 0; slot < program->candidate_count; slot++)
-		if (is_of_library(&program->candidates[slot]))
+		if (tf_candidate_is_library(&program->candidates[slot].candidate))
 			strike(&program->candidates[slot], text);
 }
 
