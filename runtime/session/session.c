@@ -51,7 +51,8 @@ static enum tf_status phase_package(struct tf_session *session,
 {
 	struct tf_error local = {0};
 
-	(void)!read_package(session, options, &local);
+	if (read_package(session, options, &local) == TF_OK)
+		(void)!tf_session_library_find(session, options, &local);
 	TF_TRY(tf_link_agree_ok(session->link, &local, deadline, err));
 	return tf_link_agree_equal(session->link, "the package's digest", session->package.digest,
 		TF_DIGEST_BYTES, deadline, err);
@@ -84,13 +85,14 @@ static enum tf_status phase_identity(struct tf_session *session,
 {
 	struct tf_error local = {0};
 
+	(void)options;
 	if (tf_identity_compare(
 			&session->package.program, &session->properties, session->world, &local) == TF_OK &&
 		check_capacity(session, &local) == TF_OK &&
 		tf_peer_access_is_off(&session->package.program))
 		(void)!tf_peer_access_check(&session->package.program, &local);
 	if (local.status == TF_OK)
-		(void)!tf_session_library_check(session, options, &local);
+		(void)!tf_session_library_check(session, &local);
 	return tf_link_agree_ok(session->link, &local, deadline, err);
 }
 
@@ -131,8 +133,8 @@ static enum tf_status phase_proof(struct tf_session *session,
 static enum tf_status phase_library(struct tf_session *session,
 	const struct tf_session_options *options, int64_t deadline, struct tf_error *err)
 {
-	(void)deadline; /* NCCL's start-up has a bound of its own */
-	return tf_session_library_open(session, options, err);
+	(void)options, (void)deadline; /* NCCL's start-up has a bound of its own */
+	return tf_session_library_open(session, err);
 }
 
 static enum tf_status load_modules(struct tf_session *session, struct tf_error *err)
@@ -259,12 +261,11 @@ static int64_t device_open_ns(const struct tf_session *session)
 }
 
 /* What a phase may take on top of a timeout. */
-static int64_t extra_ns(const struct tf_session *session, const struct tf_session_options *options,
-	enum tf_session_phase phase)
+static int64_t extra_ns(const struct tf_session *session, enum tf_session_phase phase)
 {
 	if (phase == TF_PHASE_DEVICE)
 		return device_open_ns(session);
-	return phase == TF_PHASE_LIBRARY ? tf_session_library_bound(session, options) : 0;
+	return phase == TF_PHASE_LIBRARY ? tf_session_library_bound(session) : 0;
 }
 
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
@@ -289,7 +290,7 @@ enum tf_status tf_session_open(const struct tf_session_options *options, struct 
 	session->capacity_max = options->capacity_max ? options->capacity_max : UINT32_MAX;
 	deadline = tf_deadline_after(LOAD_TIMEOUTS * session->timeout_ns);
 	for (size_t i = 0; status == TF_OK && i < sizeof(phases) / sizeof(phases[0]); i++) {
-		int64_t extra = extra_ns(session, options, phases[i].phase);
+		int64_t extra = extra_ns(session, phases[i].phase);
 		int64_t bound = tf_deadline_after(session->timeout_ns + extra);
 
 		begin = tf_now_ns();
@@ -315,6 +316,7 @@ void tf_session_close(struct tf_session *session)
 			session->ops->graph_destroy(session->execs[i]);
 	}
 	tf_free(session->execs);
+	tf_free(session->calls_nccl);
 	tf_free(session->expected);
 	tf_free(session->control_copy);
 	tf_free(session->found);

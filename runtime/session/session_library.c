@@ -4,30 +4,34 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 #define START_TIMEOUTS 4 /* the agreement before NCCL's start-up, and the start-up: two each */
 
-static int is_called(const struct tf_session *session, const struct tf_session_options *options)
+enum tf_status tf_session_library_find(
+	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
 	const struct tf_program *program = &session->package.program;
 
+	session->calls_nccl = tf_calloc(program->graph_count, sizeof(session->calls_nccl[0]));
+	if (!session->calls_nccl)
+		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for %u graphs", program->graph_count);
 	for (uint32_t i = 0; i < program->graph_count; i++) {
-		if (tf_session_wants(session, options, i) && tf_graph_calls_library(&program->graphs[i]))
-			return 1;
+		session->calls_nccl[i] =
+			tf_session_wants(session, options, i) && tf_graph_calls_library(&program->graphs[i]);
+		session->needs_nccl |= session->calls_nccl[i];
 	}
-	return 0;
+	return TF_OK;
 }
 
-/*
- * Its bytes were proven equal to ours with one version, and another may sum in another order.
- */
-enum tf_status tf_session_library_check(const struct tf_session *session,
-	const struct tf_session_options *options, struct tf_error *err)
+/* Its bytes were proven equal to ours with one version; another may sum in another order. */
+enum tf_status tf_session_library_check(const struct tf_session *session, struct tf_error *err)
 {
 	const char *wanted = tf_program_identity(&session->package.program, TF_NCCL_KEY);
 	const struct tf_nccl_api *api = NULL;
 	char found[TF_NCCL_VERSION_BYTES];
 
-	if (!is_called(session, options))
+	if (!session->needs_nccl)
 		return TF_OK;
 	if (!wanted)
 		return TF_FAIL(err, TF_E_INVALID,
@@ -43,14 +47,12 @@ enum tf_status tf_session_library_check(const struct tf_session *session,
 	return TF_OK;
 }
 
-int64_t tf_session_library_bound(
-	const struct tf_session *session, const struct tf_session_options *options)
+int64_t tf_session_library_bound(const struct tf_session *session)
 {
-	return is_called(session, options) ? START_TIMEOUTS * session->timeout_ns : 0;
+	return session->needs_nccl ? START_TIMEOUTS * session->timeout_ns : 0;
 }
 
-enum tf_status tf_session_library_open(
-	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
+enum tf_status tf_session_library_open(struct tf_session *session, struct tf_error *err)
 {
 	struct tf_nccl_caller_options wanted = {
 		.link = session->link,
@@ -60,7 +62,7 @@ enum tf_status tf_session_library_open(
 		.device = session->device,
 	};
 
-	if (!is_called(session, options))
+	if (!session->needs_nccl)
 		return TF_OK;
 	return tf_nccl_caller_open(&wanted, &session->nccl, err);
 }

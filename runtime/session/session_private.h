@@ -32,7 +32,9 @@ struct tf_session {
 	struct tf_rank_memory memory;
 	struct tf_control *control_copy; /* for devices whose control words must be copied to be read */
 	struct tf_rebuild_modules modules;
-	struct tf_nccl_caller *nccl; /* NULL: no loaded graph calls it */
+	uint8_t *calls_nccl;         /* (program.graph_count): this load builds it, and it does */
+	int needs_nccl;              /* one of them */
+	struct tf_nccl_caller *nccl; /* open where it is needed */
 	struct tf_exec **execs;      /* (program.graph_count); NULL where not loaded */
 	uint64_t steps;
 	int64_t phase_ns[TF_PHASE_COUNT];
@@ -67,15 +69,17 @@ int tf_session_wants(
 
 /*
  * NCCL, where a graph that is loaded calls it; else each is nothing.
- * check: TF_E_UNAVAILABLE, or TF_E_MISFIT where its version is not the package's. bound: what
- * opening may take on top of a timeout. open: collective; statuses as tf_nccl_caller_open.
+ * find: which do, once the package is read; TF_E_NO_MEMORY. check: TF_E_UNAVAILABLE, or TF_E_MISFIT
+ * where its version is not the package's. bound: what opening may take on top of a timeout. open:
+ * collective; statuses as tf_nccl_caller_open.
  */
-TF_WARN_UNUSED enum tf_status tf_session_library_check(const struct tf_session *session,
-	const struct tf_session_options *options, struct tf_error *err);
-int64_t tf_session_library_bound(
-	const struct tf_session *session, const struct tf_session_options *options);
-TF_WARN_UNUSED enum tf_status tf_session_library_open(
+TF_WARN_UNUSED enum tf_status tf_session_library_find(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_session_library_check(
+	const struct tf_session *session, struct tf_error *err);
+int64_t tf_session_library_bound(const struct tf_session *session);
+TF_WARN_UNUSED enum tf_status tf_session_library_open(
+	struct tf_session *session, struct tf_error *err);
 
 /* The graph of a capacity, or TF_PROGRAM_NONE. */
 uint32_t tf_session_graph_of(const struct tf_session *session, uint32_t capacity);

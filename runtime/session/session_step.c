@@ -227,7 +227,7 @@ enum tf_status tf_session_enqueue(
 	if (is_addressable(session) && !stream) {
 		TF_TRY(session->ops->stream_graph(session->stream, exec, err));
 		session->has_enqueued = 1;
-	} else if (tf_graph_calls_library(&session->package.program.graphs[graph])) {
+	} else if (session->calls_nccl[graph]) {
 		return TF_FAIL(err, TF_E_UNSUPPORTED,
 			"capacity %u calls NCCL, whose calls would have no bound on a stream of the caller's; "
 			"a step that is waited for has one (tfrun_step)",
