@@ -19,16 +19,6 @@ static enum tf_status choose_device(const char *asked, const char **out_kind, st
 	return TF_OK;
 }
 
-static enum tf_status sign(const struct tf_topology *topology, uint32_t world,
-	enum tf_topology_class selected, struct tf_topology_choice *out, struct tf_error *err)
-{
-	if (topology->nvml == TF_NVML_ABSENT)
-		snprintf(
-			out->links_note, sizeof(out->links_note), "NVML is absent: %s", topology->nvml_cause);
-	return tf_topology_signature(
-		topology, world, selected, out->signature, sizeof(out->signature), err);
-}
-
 /* On GPUs the machine has the last word, if it says one. */
 static enum tf_status ask_machine(int wanted, uint32_t world, const struct tf_device_roster *roster,
 	struct tf_topology_choice *out, enum tf_topology_class *out_class, struct tf_error *err)
@@ -54,7 +44,8 @@ static enum tf_status ask_machine(int wanted, uint32_t world, const struct tf_de
 		status = tf_topology_require(topology, world, *out_class, err);
 	}
 	if (status == TF_OK)
-		status = sign(topology, world, *out_class, out, err);
+		status = tf_machine_topology_sign(
+			topology, world, *out_class, out->signature, out->links_note, err);
 	tf_topology_destroy(topology);
 	return status;
 }

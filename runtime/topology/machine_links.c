@@ -31,6 +31,15 @@ enum tf_status tf_machine_topology_read(const struct tf_device_roster *roster, u
 	return status;
 }
 
+enum tf_status tf_machine_topology_sign(const struct tf_topology *topology, uint32_t world,
+	enum tf_topology_class selected, char out[TF_TOPOLOGY_SIGNATURE_BYTES],
+	char note[TF_MACHINE_LINKS_NOTE_BYTES], struct tf_error *err)
+{
+	if (topology->nvml == TF_NVML_ABSENT)
+		snprintf(note, TF_MACHINE_LINKS_NOTE_BYTES, "NVML is absent: %s", topology->nvml_cause);
+	return tf_topology_signature(topology, world, selected, out, TF_TOPOLOGY_SIGNATURE_BYTES, err);
+}
+
 /* The machine's own text, "" where it shows no GPUs; what it does not tell is in `note`. */
 static enum tf_status sign(const struct tf_device_roster *roster, uint32_t world,
 	char out[TF_TOPOLOGY_SIGNATURE_BYTES], char note[TF_MACHINE_LINKS_NOTE_BYTES],
@@ -48,10 +57,7 @@ static enum tf_status sign(const struct tf_device_roster *roster, uint32_t world
 	}
 	if (status != TF_OK)
 		return TF_FAIL(err, status, "%s", cause.text);
-	if (topology->nvml == TF_NVML_ABSENT)
-		snprintf(note, TF_MACHINE_LINKS_NOTE_BYTES, "NVML is absent: %s", topology->nvml_cause);
-	status = tf_topology_signature(
-		topology, world, topology->detected, out, TF_TOPOLOGY_SIGNATURE_BYTES, err);
+	status = tf_machine_topology_sign(topology, world, topology->detected, out, note, err);
 	tf_topology_destroy(topology);
 	return status;
 }

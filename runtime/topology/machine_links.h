@@ -25,6 +25,14 @@ TF_WARN_UNUSED enum tf_status tf_machine_topology_read(const struct tf_device_ro
 	uint32_t world, bool wrap, struct tf_topology **out, struct tf_error *err);
 
 /*
+ * The signature of a topology that was read so, under `selected`. `note` says why no links between
+ * GPUs are in it, and is left alone where they are. Statuses of tf_topology_signature.
+ */
+TF_WARN_UNUSED enum tf_status tf_machine_topology_sign(const struct tf_topology *topology,
+	uint32_t world, enum tf_topology_class selected, char out[TF_TOPOLOGY_SIGNATURE_BYTES],
+	char note[TF_MACHINE_LINKS_NOTE_BYTES], struct tf_error *err);
+
+/*
  * Compares the links of this machine with `signature`, the identity row of a package for GPUs
  * (NULL: it has none). TF_E_MISFIT: they differ, and how. `note` gets "" where they were compared,
  * else why they could not be: what one of the two does not tell is no difference.
