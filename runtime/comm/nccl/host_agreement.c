@@ -98,25 +98,38 @@ static void compare(struct finder *finder)
 	}
 }
 
-/* One message of one byte, the rank, with the descriptor. */
-static int send_descriptor(int socket_fd, uint8_t rank, int fd)
-{
-	struct iovec part = {&rank, 1};
+/* One byte, the rank, and room for one descriptor. */
+struct passing {
+	struct iovec part;
+	struct msghdr message;
 	union {
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	} control; /* last: the header's own data has no size */
+};
 
+static void passing_init(struct passing *passing, uint8_t *rank)
+{
+	*passing = (struct passing){.part = {rank, 1}};
+	passing->message = (struct msghdr){.msg_iov = &passing->part,
+		.msg_iovlen = 1,
+		.msg_control = &passing->control,
+		.msg_controllen = sizeof(passing->control)};
+}
+
+/* One message of one byte, the rank, with the descriptor. */
+static int send_descriptor(int socket_fd, uint8_t rank, int fd)
+{
+	struct passing passing;
+	struct cmsghdr *header;
+
+	passing_init(&passing, &rank);
+	header = CMSG_FIRSTHDR(&passing.message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	return sendmsg(socket_fd, &passing.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 /* Step 2, of a rank that is not 0. Neither call waits for rank 0. */
@@ -144,19 +157,14 @@ static void send_word(struct finder *finder)
 /* The descriptor that came with a message, or -1, and the byte. */
 static int take_descriptor(int socket_fd, uint8_t *out_rank)
 {
-	struct iovec part = {out_rank, 1};
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	ssize_t got = recvmsg(socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *header = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	struct passing passing;
+	struct cmsghdr *header;
+	ssize_t got;
 	int fd = -1;
 
+	passing_init(&passing, out_rank);
+	got = recvmsg(socket_fd, &passing.message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	header = got >= 0 ? CMSG_FIRSTHDR(&passing.message) : NULL;
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 		header->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
