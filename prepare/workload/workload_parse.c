@@ -2,9 +2,9 @@
 /*
  * From a workload's YAML to struct tf_workload.
  *
- * First libcyaml by the schema below (words, keys, types), then numbers and names of each
- * collective, then the groups: one for each capacity of each collective, ordered by capacity, then
- * as in the file. The first fault ends it.
+ * First libcyaml by the schema of workload_schema.c (words, keys, types), then numbers and names of
+ * each collective, then the groups: one for each capacity of each collective, ordered by capacity,
+ * then as in the file. The first fault ends it.
  */
 #include "prepare/workload/workload.h"
 #include "base/alloc.h"
@@ -12,39 +12,17 @@
 #include "ladders/ladder.h"
 #include "ladders/yaml_load.h"
 #include "ladders/yaml_value.h"
-#include "prepare/workload/foreign_raw.h"
+#include "prepare/workload/workload_raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * Operands that one group rotates through unless it says otherwise: enough to leave the second-
  * level cache cold.
  */
 #define DEFAULT_PAIRS 4
-
-struct raw_group {
-	char *name;
-	enum tf_op op;
-	enum tf_dtype dtype;
-	char *row_elements, *times, *buffer_pairs;
-	uint32_t numerics; /* place in `numerics` */
-	char **capacities;
-	uint32_t capacity_count;
-	char *input, *output;
-};
-
-struct raw_workload {
-	char *name, *summary;
-	char **capacities;
-	uint32_t capacity_count;
-	struct raw_group *groups;
-	uint32_t group_count;
-	struct tf_raw_foreign foreign;
-};
 
 /* A collective, checked, before it becomes groups. */
 struct collective {
@@ -53,101 +31,9 @@ struct collective {
 	uint32_t capacity_count;
 };
 
-static const cyaml_strval_t ops[] = {{"all_reduce", TF_OP_ALL_REDUCE},
-	{"all_gather", TF_OP_ALL_GATHER}, {"reduce_scatter", TF_OP_REDUCE_SCATTER}};
-static const cyaml_strval_t dtypes[] = {
-	{"bf16", TF_DTYPE_BF16}, {"f16", TF_DTYPE_F16}, {"f32", TF_DTYPE_F32}};
-static const cyaml_strval_t numerics[] = {{"rank_order", 0}, {"any", 1}};
-
-static const struct tf_yaml_hint hints[] = {
-	{"name", "1 to 63 of A-Z a-z 0-9 . _ -"},
-	{"capacities", "a list of 1 to 32 rising numbers of rows"},
-	{"capacities[]", "a number of rows from 1 to 65536"},
-	{"groups", "a list of 1 to 4096 collectives"},
-	{"row_elements", "a number from 1 to 16777216"},
-	{"times", "a number from 1 to 65536"},
-	{"buffer_pairs", "a number from 1 to times"},
-	{"input", "1 to 63 of A-Z a-z 0-9 . _ -"},
-	{"output", "1 to 63 of A-Z a-z 0-9 . _ -"},
-	{"buffer", "the name of a buffer or operand"},
-	{"module", "the name of a module"},
-	{"function", "1 to 63 of A-Z a-z 0-9 . _ -"},
-	{"buffers", "a list of 1 to 256 buffers"},
-	{"modules", "a list of 1 to 64 modules"},
-	{"images", "a list of 1 to 16 images"},
-	{"device", "host, sm_NN, or cuda for any GPU"},
-	{"kernels", "a list of 1 to 256 kernels"},
-	{"arguments", "a list of 1 to 32 arguments"},
-	{"elements", "a number from 1 to 2147483648"},
-	{"grid", "a list of 1 to 3 sizes"},
-	{"grid[]", "N, rows or N*rows, and /M behind it if one likes"},
-	{"block", "a list of 1 to 3 sizes"},
-	{"block[]", "N, rows or N*rows, and /M behind it if one likes"},
-	{"shared_bytes", "N, rows or N*rows, and /M behind it if one likes"},
-	{"programmatic", "true or false"},
-	{"offset", "a number of bytes"},
-	{"access", "read or write"},
-	{"u32", "a number from 0 to 4294967295"},
-	{"i32", "a number from -2147483648 to 2147483647"},
-	{"u64", "a number from 0 to 18446744073709551615"},
-	{"f32", "a number"},
-	{"rows", "u32"},
-	{"step", "a list of 1 to 1024 names of groups and kernels"},
-	{"repeat", "a number from 1 to 4096"},
-	{NULL, NULL},
-};
-
-static const cyaml_schema_value_t number_schema = {
-	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 32)};
-
-#define TEXT(key, structure, member, flag, max)                                                    \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flag), structure, member, 1, max)
-#define CAPACITIES(structure, flag)                                                                \
-	CYAML_FIELD_SEQUENCE_COUNT("capacities", CYAML_FLAG_POINTER | (flag), structure, capacities,   \
-		capacity_count, &number_schema, 1, TF_WORKLOAD_CAPACITIES_MAX)
-
-#define FOREIGN(key, member, count, schema, max)                                                   \
-	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct raw_workload, \
-		foreign.member, foreign.count, &schema, 1, max)
-
-static const cyaml_schema_field_t group_fields[] = {
-	TEXT("name", struct raw_group, name, 0, 400),
-	CYAML_FIELD_ENUM("op", CYAML_FLAG_STRICT, struct raw_group, op, ops, COUNT(ops)),
-	CYAML_FIELD_ENUM("dtype", CYAML_FLAG_STRICT, struct raw_group, dtype, dtypes, COUNT(dtypes)),
-	TEXT("row_elements", struct raw_group, row_elements, 0, 32),
-	TEXT("times", struct raw_group, times, CYAML_FLAG_OPTIONAL, 32),
-	TEXT("buffer_pairs", struct raw_group, buffer_pairs, CYAML_FLAG_OPTIONAL, 32),
-	CYAML_FIELD_ENUM("numerics", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct raw_group,
-		numerics, numerics, COUNT(numerics)),
-	CAPACITIES(struct raw_group, CYAML_FLAG_OPTIONAL),
-	TEXT("input", struct raw_group, input, CYAML_FLAG_OPTIONAL, 400),
-	TEXT("output", struct raw_group, output, CYAML_FLAG_OPTIONAL, 400),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t group_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct raw_group, group_fields)};
-
-static const cyaml_schema_field_t workload_fields[] = {
-	TEXT("name", struct raw_workload, name, 0, 400),
-	TEXT("summary", struct raw_workload, summary, 0, 1000),
-	CAPACITIES(struct raw_workload, 0),
-	CYAML_FIELD_SEQUENCE_COUNT("groups", CYAML_FLAG_POINTER, struct raw_workload, groups,
-		group_count, &group_schema, 1, TF_WORKLOAD_GROUPS_MAX),
-	FOREIGN("buffers", buffers, buffer_count, tf_raw_buffer_schema, TF_FOREIGN_BUFFERS_MAX),
-	FOREIGN("modules", modules, module_count, tf_raw_module_schema, TF_FOREIGN_MODULES_MAX),
-	FOREIGN("kernels", kernels, kernel_count, tf_raw_kernel_schema, TF_FOREIGN_KERNELS_MAX),
-	FOREIGN("step", step, step_count, tf_raw_word_schema, TF_FOREIGN_CALLS_MAX),
-	TEXT("repeat", struct raw_workload, foreign.repeat, CYAML_FLAG_OPTIONAL, 32),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t workload_schema = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct raw_workload, workload_fields)};
-
 struct reading {
 	const struct tf_yaml *yaml;
-	const struct raw_workload *raw;
+	const struct tf_raw_workload *raw;
 	struct tf_workload *workload;
 	struct collective *collectives; /* (raw->group_count) */
 	struct tf_error *err;
@@ -191,7 +77,7 @@ static int has_capacity(const uint32_t *capacities, uint32_t count, uint32_t cap
 }
 
 static enum tf_status read_subset(
-	struct reading *r, const struct raw_group *raw, struct collective *to)
+	struct reading *r, const struct tf_raw_group *raw, struct collective *to)
 {
 	const struct tf_workload *all = r->workload;
 
@@ -215,7 +101,7 @@ static enum tf_status read_subset(
 }
 
 static enum tf_status read_times(
-	struct reading *r, const struct raw_group *raw, struct tf_group *group)
+	struct reading *r, const struct tf_raw_group *raw, struct tf_group *group)
 {
 	uint64_t times = 1;
 	uint64_t pairs;
@@ -257,7 +143,7 @@ static enum tf_status check_bytes(struct reading *r, const struct collective *co
 }
 
 static enum tf_status check_name(
-	struct reading *r, const struct raw_group *raw, struct tf_group *group)
+	struct reading *r, const struct tf_raw_group *raw, struct tf_group *group)
 {
 	TF_TRY(tf_yaml_name(r->yaml, path_of(r, "name"), raw->name, r->err));
 	for (uint32_t i = 0; i < r->index; i++) {
@@ -271,7 +157,7 @@ static enum tf_status check_name(
 
 static enum tf_status read_collective(struct reading *r)
 {
-	const struct raw_group *raw = &r->raw->groups[r->index];
+	const struct tf_raw_group *raw = &r->raw->groups[r->index];
 	struct collective *collective = &r->collectives[r->index];
 	struct tf_group *group = &collective->group;
 
@@ -333,7 +219,7 @@ static enum tf_status expand(struct reading *r)
 /* The step, its kernels and the names of operands; sets the calls of each collective. */
 static enum tf_status read_foreign(struct reading *r)
 {
-	const struct raw_workload *raw = r->raw;
+	const struct tf_raw_workload *raw = r->raw;
 	struct tf_raw_call *calls;
 	enum tf_status status;
 	int has_operands = 0;
@@ -359,7 +245,7 @@ static enum tf_status read_foreign(struct reading *r)
 	return status;
 }
 
-static enum tf_status read_workload(struct reading *r, struct raw_workload *raw)
+static enum tf_status read_workload(struct reading *r, struct tf_raw_workload *raw)
 {
 	struct tf_workload *workload = r->workload;
 
@@ -389,8 +275,8 @@ enum tf_status tf_workload_parse(const char *text, size_t size, const char *sour
 	void *raw = NULL;
 	enum tf_status status;
 
-	TF_TRY(tf_yaml_scan(text, size, source, hints, &yaml, err));
-	status = tf_yaml_load(&yaml, text, size, &workload_schema, &raw, err);
+	TF_TRY(tf_yaml_scan(text, size, source, tf_raw_workload_hints, &yaml, err));
+	status = tf_yaml_load(&yaml, text, size, &tf_raw_workload_schema, &raw, err);
 	if (status == TF_OK) {
 		reading.raw = raw;
 		status = read_workload(&reading, raw);
@@ -400,7 +286,7 @@ enum tf_status tf_workload_parse(const char *text, size_t size, const char *sour
 	else
 		tf_workload_fini(&workload);
 	tf_free(reading.collectives);
-	tf_yaml_free(&workload_schema, raw);
+	tf_yaml_free(&tf_raw_workload_schema, raw);
 	tf_yaml_fini(&yaml);
 	return status;
 }
