@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -371,6 +372,36 @@ static void test_base_beside_a_pool(void **state)
 	ops->close(device);
 }
 
+/* As it was seen on driver 580: a base that was taken once, and is free again. */
+static void test_base_free_again(void **state)
+{
+	const uint64_t base = UINT64_C(0x6a8000000000);
+	uint8_t token[16] = "again";
+	struct tf_device *device = NULL;
+	struct tf_window *window = NULL;
+	struct tf_error err = {0};
+	void *taken, *behind;
+
+	(void)state;
+	taken = mmap(
+		(void *)(uintptr_t)(base + 2 * MIB), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* more cannot be had from the base on than what is asked for */
+	behind = mmap((void *)(uintptr_t)(base + 1024 * MIB), 4096, PROT_READ,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_equal(taken, (void *)(uintptr_t)(base + 2 * MIB));
+	assert_ptr_equal(behind, (void *)(uintptr_t)(base + 1024 * MIB));
+	assert_int_equal(ops->open(0, &device, &err), TF_OK);
+	setenv("FAKE_CUDA_KEEPS_RANGE", "1", 1);
+	assert_int_equal(ops->window_open(device, token, base, 2 * MIB, 2, &window, &err), TF_E_MISFIT);
+	munmap(taken, 4096);
+	assert_int_equal(ops->window_open(device, token, base, 2 * MIB, 2, &window, &err), TF_OK);
+	unsetenv("FAKE_CUDA_KEEPS_RANGE");
+	assert_int_equal(ops->window_base(window), base);
+	ops->window_close(window);
+	ops->close(device);
+	munmap(behind, 4096);
+}
+
 static void test_capture_failures(void **state)
 {
 	static const struct {
@@ -537,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_capture_failures),
 		cmocka_unit_test(test_base_beside_a_pool),
+		cmocka_unit_test(test_base_free_again),
 		cmocka_unit_test(test_forked_child),
 		cmocka_unit_test(test_second_device_joins),
 		cmocka_unit_test(test_devices_without_peers),

@@ -169,6 +169,16 @@ CUresult fake_cuMemImportFromShareableHandle(
 	return allocation_create(memory, (size_t)stat.st_size, device, handle);
 }
 
+/*
+ * FAKE_CUDA_KEEPS_RANGE: the first range given back is kept, and offered again wherever it is large
+ * enough, whatever the address asked for.
+ */
+static struct {
+	CUdeviceptr at;
+	size_t bytes;
+	int is_taken;
+} kept_range;
+
 CUresult fake_cuMemAddressReserve(
 	CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags)
 {
@@ -182,6 +192,11 @@ CUresult fake_cuMemAddressReserve(
 	FAKE_MAY_FAIL("cuMemAddressReserve");
 	if (pool_mib && size <= strtoull(pool_mib, NULL, 10) << 20)
 		hint = 0;
+	if (kept_range.at && !kept_range.is_taken && size <= kept_range.bytes) {
+		kept_range.is_taken = 1;
+		*out = kept_range.at;
+		return CUDA_SUCCESS;
+	}
 	wide = hint ? size : size + GRANULARITY;
 	got = mmap(at(hint), wide, PROT_NONE, how, -1, 0);
 	if (got == MAP_FAILED)
@@ -198,6 +213,15 @@ CUresult fake_cuMemAddressReserve(
 
 CUresult fake_cuMemAddressFree(CUdeviceptr address, size_t size)
 {
+	if (!kept_range.at && getenv("FAKE_CUDA_KEEPS_RANGE")) {
+		kept_range.at = address;
+		kept_range.bytes = size;
+		return CUDA_SUCCESS;
+	}
+	if (kept_range.at == address) {
+		kept_range.is_taken = 0;
+		return CUDA_SUCCESS;
+	}
 	return munmap(at(address), size) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
