@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of each capacity: one order that warms up, proves the bytes and sets the length, then TF_PASSES
- * orders of steps in a row. A pass's rate is its steps over their total time on the slowest rank.
+ * A round is one order of steps in a row for each capacity: the first warms up, proves the bytes and
+ * sets the length, TF_PASSES more are passes. A pass's rate is its steps over their total time on
+ * the slowest rank. A capacity's passes lie over the whole of the bench, so that what disturbs the
+ * machine for a while falls on few of the passes of each, not on all of one.
  */
 #include "runtime/serve/bench_job.h"
 
@@ -21,15 +23,15 @@
 
 struct bench_row {
 	uint64_t steps;                      /* of a pass */
+	uint64_t pass_ps[TF_PASSES];         /* of a step; picoseconds: short ones keep their digits */
 	uint64_t median_ps, low_ps, high_ps; /* of a step, averaged over a pass */
 };
 
 struct bench_job {
 	struct tf_job job;
-	struct bench_row *rows;      /* (capacity_count) */
-	uint32_t capacity;           /* index into view.capacities */
-	uint32_t pass;               /* 0: the order that warms up */
-	uint64_t pass_ps[TF_PASSES]; /* of a step; picoseconds so that short ones keep their digits */
+	struct bench_row *rows; /* (capacity_count) */
+	uint32_t capacity;      /* index into view.capacities */
+	uint32_t pass;          /* 0: the round that warms up */
 	struct tf_step_report reports[TF_WORLD_MAX];
 };
 
@@ -55,7 +57,16 @@ static void begin(struct tf_job *job)
 	order_pass((struct bench_job *)job);
 }
 
-/* Nonzero once every capacity is done. */
+static void draw_medians(struct bench_job *bench)
+{
+	for (uint32_t i = 0; i < bench->job.supervisor->view.capacity_count; i++) {
+		struct bench_row *row = &bench->rows[i];
+
+		tf_order_statistics(row->pass_ps, &row->median_ps, &row->low_ps, &row->high_ps);
+	}
+}
+
+/* Nonzero once every round is through. */
 static int take_pass(struct bench_job *bench)
 {
 	struct bench_row *row = &bench->rows[bench->capacity];
@@ -66,13 +77,15 @@ static int take_pass(struct bench_job *bench)
 		row->steps = (uint64_t)(PASS_NS / (joined.median_ns > 0 ? joined.median_ns : 1));
 		row->steps = row->steps < 1 ? 1 : row->steps > PASS_STEPS_MAX ? PASS_STEPS_MAX : row->steps;
 	} else {
-		bench->pass_ps[bench->pass - 1] = (uint64_t)joined.total_ns * PS_PER_NS / joined.count;
+		row->pass_ps[bench->pass - 1] = (uint64_t)joined.total_ns * PS_PER_NS / joined.count;
 	}
+	if (++bench->capacity < bench->job.supervisor->view.capacity_count)
+		return 0;
+	bench->capacity = 0;
 	if (bench->pass++ < TF_PASSES)
 		return 0;
-	tf_order_statistics(bench->pass_ps, &row->median_ps, &row->low_ps, &row->high_ps);
-	bench->pass = 0;
-	return ++bench->capacity == bench->job.supervisor->view.capacity_count;
+	draw_medians(bench);
+	return 1;
 }
 
 static int hear(struct tf_job *job, uint32_t rank, uint16_t type, const void *data, size_t bytes)
