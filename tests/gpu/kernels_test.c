@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels_test check | bench [--kernels FILE] [--log FILE] [--seconds N] [--op NAME]
- * [--writer NAME]: the CUDA kernels alone, without the runtime around them. --op and --writer,
- * which may be given several times, limit the bench to these and leave NCCL out. Ends within N
+ * [--writer NAME] [--one-in N]: the CUDA kernels alone, without the runtime around them. --op and
+ * --writer, which may be given several times, limit the bench to these and leave NCCL out; --one-in
+ * thins the check out, for a sanitizer, under which all of it takes hours. Ends within N
  * seconds (170); every wait of the kernels is bounded. Exit code 77 where there is no device.
  */
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct options {
 	const char *verb, *kernels;
 	struct kernels_bench_options bench;
 	uint64_t seconds;
+	uint32_t one_in;
 };
 
 /* Adds the bit of `name` among `count` names; 0 if it is one. */
@@ -47,6 +49,7 @@ static int parse(int argc, char **argv, struct options *out)
 		return 1;
 	out->verb = argv[1];
 	out->seconds = 170;
+	out->one_in = 1;
 	for (int i = 2; i < argc; i += 2) {
 		if (!strcmp(argv[i], "--kernels"))
 			out->kernels = argv[i + 1];
@@ -54,6 +57,8 @@ static int parse(int argc, char **argv, struct options *out)
 			out->bench.log = argv[i + 1];
 		else if (!strcmp(argv[i], "--seconds"))
 			out->seconds = strtoull(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--one-in"))
+			out->one_in = (uint32_t)strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--op")) {
 			if (parse_bit(argv[i + 1], op_name, TF_OP_COUNT, &out->bench.ops))
 				return 1;
@@ -63,7 +68,7 @@ static int parse(int argc, char **argv, struct options *out)
 		} else
 			return 1;
 	}
-	return 0;
+	return !out->one_in;
 }
 
 /*
@@ -97,7 +102,7 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &options)) {
 		fprintf(stderr,
 			"usage: kernels_test check|bench [--kernels FILE] [--log FILE] "
-			"[--seconds N] [--op NAME] [--writer NAME]\n");
+			"[--seconds N] [--op NAME] [--writer NAME] [--one-in N]\n");
 		return 2;
 	}
 	options.bench.deadline_ns = rig_now_ns() + options.seconds * UINT64_C(1000000000);
@@ -111,7 +116,7 @@ int main(int argc, char **argv)
 	printf("%u device(s), kernels %s\n", devices, options.kernels ? options.kernels : "built in");
 	fflush(stdout);
 	if (!strcmp(options.verb, "check"))
-		code = kernels_check(devices, options.bench.deadline_ns);
+		code = kernels_check(devices, options.bench.deadline_ns, options.one_in);
 	else
 		code = kernels_bench(devices, &options.bench);
 	fflush(stdout);
