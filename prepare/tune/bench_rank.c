@@ -61,6 +61,13 @@ static enum tf_status prove_peers(struct tf_bench_rank *rank, struct tf_error *e
 	return status;
 }
 
+static void ending(void *user)
+{
+	const struct tf_bench_rank *rank = user;
+
+	tf_rank_memory_abort(&rank->memory);
+}
+
 static enum tf_status open_library(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	struct tf_nccl_caller_options options = {
@@ -69,6 +76,8 @@ static enum tf_status open_library(struct tf_bench_rank *rank, struct tf_error *
 		.program = rank->program,
 		.ops = rank->ops,
 		.device = rank->device,
+		.ending = ending,
+		.user = rank,
 	};
 	char version[TF_NCCL_VERSION_BYTES];
 

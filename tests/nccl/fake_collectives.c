@@ -54,8 +54,12 @@ static void exchange(const struct work *work, int is_bounded)
 	memcpy(board->slots[comm->rank], work->from, work->count * tf_dtype_bytes(work->dtype));
 	for (unsigned r = 0; r < comm->world; r++)
 		inputs[r] = board->slots[r];
-	if (fake_meet(comm, board->worked, ++comm->works, is_bounded) != 0)
+	if (fake_meet(comm, board->worked, ++comm->works, is_bounded) != 0) {
+		/* As NCCL's kernels do: sent back, they go on, and a late peer finds what they had. */
+		memset(board->slots[comm->rank], 0, work->count * tf_dtype_bytes(work->dtype));
+		fake_store(&board->worked[comm->rank], ++comm->works);
 		return;
+	}
 	tf_reference(work->op, work->dtype, comm->world, comm->rank, work->count, inputs, work->to);
 	spoil(work);
 	(void)fake_meet(comm, board->worked, ++comm->works, is_bounded);

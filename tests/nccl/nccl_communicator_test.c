@@ -83,12 +83,25 @@ static int check_end(const struct scene *scene, struct tf_nccl_communicator *com
 	return 0;
 }
 
+/* A line beside the fake's. */
+static void note_ending(void *user)
+{
+	FILE *file = fopen(log_path, "a");
+
+	if (!file)
+		abort();
+	fprintf(file, "rank %u: ending\n", tf_link_rank(user));
+	fclose(file);
+}
+
 static int play(const struct scene *scene, struct tf_link *link, struct rank_device *device)
 {
 	struct tf_nccl_communicator_options options = {.size = sizeof(options),
 		.link = link,
 		.timeout_ns = scene->timeout_ns ? scene->timeout_ns : TIMEOUT_NS,
-		.keep_apart = scene->keep_apart};
+		.keep_apart = scene->keep_apart,
+		.ending = note_ending,
+		.user = link};
 	struct tf_nccl_communicator *comm = NULL;
 	uint32_t rank = tf_link_rank(link);
 	struct tf_error err = {0};
@@ -214,6 +227,16 @@ static void assert_order(unsigned rank, const char *first, const char *second)
 		fail_msg("no '%s' before '%s' in: %s", first, second, log_text);
 }
 
+/* Of the two ranks that end: the peers are told once, then the parent goes, then the split. */
+static void assert_ended(void)
+{
+	for (unsigned r = 0; r < 2; r++) {
+		assert_order(r, "ending", "abort parent");
+		assert_order(r, "abort parent", "abort split");
+	}
+	assert_int_equal(count("ending"), 2);
+}
+
 static int check_facts(struct tf_nccl_communicator *comm, struct rank_device *device)
 {
 	const struct tf_nccl_facts *facts = tf_nccl_communicator_facts(comm);
@@ -233,6 +256,7 @@ static void test_split_carries(void **state)
 	(void)state;
 	run(&scene);
 	assert_int_equal(count("NCCL_RUNTIME_CONNECT=0\n"), 2);
+	assert_int_equal(count("ending"), 0);
 	for (unsigned r = 0; r < 2; r++)
 		assert_order(r, "destroy split", "destroy parent");
 }
@@ -287,6 +311,7 @@ static void test_failing_start(void **state)
 
 		run(&scene);
 		assert_int_equal(count("destroy"), 0);
+		assert_int_equal(count("ending"), 0);
 		assert_int_equal(count("abort parent"), i == 0 ? 0 : i == 1 ? 1 : 2);
 	}
 }
@@ -331,8 +356,7 @@ static void test_failing_call(void **state)
 
 	(void)state;
 	run(&scene);
-	for (unsigned r = 0; r < 2; r++)
-		assert_order(r, "abort parent", "abort split");
+	assert_ended();
 }
 
 /* A call that does not return: seen late by the watcher, sent back by the parent's abort. */
@@ -346,11 +370,12 @@ static void test_hanging_call(void **state)
 
 	(void)state;
 	run(&scene);
-	for (unsigned r = 0; r < 2; r++)
-		assert_order(r, "abort parent", "abort split");
+	assert_ended();
 	scene.keep_apart = 1;
 	run(&scene);
 	assert_int_equal(count("abort parent"), 2);
+	for (unsigned r = 0; r < 2; r++)
+		assert_order(r, "ending", "abort parent");
 }
 
 /* A call that the abort sends back late: the split is not freed under it. */
@@ -364,8 +389,7 @@ static void test_slow_return(void **state)
 
 	(void)state;
 	run(&scene);
-	for (unsigned r = 0; r < 2; r++)
-		assert_order(r, "abort parent", "abort split");
+	assert_ended();
 }
 
 static void test_slow_split(void **state)
@@ -463,8 +487,7 @@ static void test_abort(void **state)
 
 	(void)state;
 	run(&scene);
-	for (unsigned r = 0; r < 2; r++)
-		assert_order(r, "abort parent", "abort split");
+	assert_ended();
 }
 
 int main(int argc, char **argv)

@@ -44,6 +44,21 @@ static void leave(void)
 	syscall(SYS_exit_group, 0);
 }
 
+static enum tf_status enter_device(void *user, struct tf_error *err)
+{
+	struct rank_job *job = user;
+
+	return rank_device_enter(&job->device, err);
+}
+
+/* The link is this thread's for as long: the job's is inside NCCL, or waits for the end. */
+static void tell_peers(void *user)
+{
+	struct rank_job *job = user;
+
+	tf_link_abort(job->link, "its collective did not end");
+}
+
 static enum tf_status open_comm(struct rank_job *job, int keep_apart,
 	void (*before)(void *, enum tf_nccl_step), struct tf_nccl_communicator **out,
 	struct tf_error *err)
@@ -52,9 +67,10 @@ static enum tf_status open_comm(struct rank_job *job, int keep_apart,
 		.link = job->link,
 		.timeout_ns = job->timeout_ns,
 		.keep_apart = keep_apart,
-		.enter = rank_device_enter,
+		.enter = enter_device,
+		.ending = tell_peers,
 		.before = before,
-		.user = &job->device};
+		.user = job};
 
 	return tf_nccl_communicator_open(&options, out, err);
 }
@@ -197,9 +213,15 @@ static enum tf_status scatter_or_sum(struct rank_job *job, struct tf_nccl_commun
 		.count = CHAIN_SIZE - CHAIN_SIZE % tf_link_world(job->link),
 		.from = chain->at[0],
 		.to = chain->at[1]};
+	enum tf_status status;
 
 	TF_TRY(tf_nccl_communicator_enqueue(comm, &what, job->device.stream, err));
-	return tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err);
+	TF_TRY(tf_nccl_communicator_wait(comm, job->timeout_ns, rank_device_wait, &job->device, err));
+	/* Whoever comes late may find what an aborted peer had, as if it were a sum. */
+	status = tf_link_poll_departed(job->link, err);
+	if (status != TF_OK)
+		tf_nccl_communicator_abort(comm, err);
+	return status;
 }
 
 /* The communicator has ended and says so for ever. */
@@ -231,9 +253,9 @@ static enum tf_status lose_peer(struct rank_job *job, int leaves, struct tf_erro
 		usleep((useconds_t)(job->timeout_ns / 3 * 4 / 1000));
 	began = tf_now_ns();
 	status = scatter_or_sum(job, comm, &chain, &seen);
-	/* Who stalled comes late: the others are gone, or silent for it. */
+	/* Who stalled comes late: the others are gone, or say that they gave up. */
 	if (status != expected &&
-		!(status == TF_E_DISCONNECTED && !leaves &&
+		!((status == TF_E_DISCONNECTED || status == TF_E_ABORTED) && !leaves &&
 			(is_odd_one(job) || tf_link_world(job->link) > 2)))
 		return TF_FAIL(err, TF_E_MISMATCH, "the collective ended as '%s' (%s), not '%s'",
 			tf_status_name(status), seen.text, tf_status_name(expected));

@@ -52,6 +52,14 @@ static enum tf_status enter(void *user, struct tf_error *err)
 	return caller->options.ops->enter(caller->options.device, err);
 }
 
+static void ending(void *user)
+{
+	const struct tf_nccl_caller *caller = user;
+
+	if (caller->options.ending)
+		caller->options.ending(caller->options.user);
+}
+
 /* NCCL's collectives take a GPU's memory, a stand-in's the host's. */
 static enum tf_status check_memory(const struct tf_nccl_caller *caller, struct tf_error *err)
 {
@@ -78,6 +86,7 @@ static enum tf_status open_communicator(struct tf_nccl_caller *caller, struct tf
 		.link = options->link,
 		.timeout_ns = options->timeout_ns,
 		.enter = enter,
+		.ending = ending,
 		.user = caller};
 	const struct tf_nccl_facts *facts;
 

@@ -28,6 +28,9 @@ struct tf_nccl_caller_options {
 	const struct tf_program *program; /* its groups; may get more rows elsewhere meanwhile */
 	const struct tf_device_ops *ops;
 	struct tf_device *device;
+	/* As in the communicator's options; with `user`. Not NULL where ranks rely on each other. */
+	void (*ending)(void *user);
+	void *user;
 };
 
 struct tf_nccl_caller;

@@ -47,6 +47,9 @@ enum tf_status tf_nccl_communicator_open(const struct tf_nccl_communicator_optio
 		(void)!tf_nccl_start(comm, tf_deadline_after(2 * options->timeout_ns), &local);
 	if (local.status == TF_OK) {
 		comm->facts.open_ns = tf_now_ns() - began;
+		pthread_mutex_lock(&comm->lock);
+		comm->is_open = 1;
+		pthread_mutex_unlock(&comm->lock);
 		*out = comm;
 		return TF_OK;
 	}

@@ -2,8 +2,8 @@
 /*
  * A communicator of NCCL's whose every wait is bounded.
  *
- * A non-blocking parent (blocking = 0) is bounded by polling it. Polling costs a collective ten
- * times its time, so on one host, agreed by all ranks (host_agreement.h), a blocking split of the
+ * A non-blocking parent (blocking = 0) is bounded by polling it. NCCL starts each of its calls on a
+ * thread, which costs a collective several times its own time, so on one host, agreed by all ranks (host_agreement.h), a blocking split of the
  * parent, which shares its resources, carries every collective: a call returns once it is
  * enqueued. Across hosts the parent carries them.
  *
@@ -28,6 +28,11 @@
  * The end. The parent is aborted first: the family shares one abort flag, so whoever is inside a
  * call on the split is sent back. Only once nobody is inside any call the split is aborted, which
  * frees it. Then every use returns the first cause again: nothing is opened anew.
+ *
+ * A kernel of NCCL's that is aborted no longer waits for its peers, and sends them what it has. A
+ * peer that comes late may find it, and its collective is then done, with wrong bytes and without an
+ * error (seen on two H200, NCCL 2.28.3). So before the abort a rank tells its peers (`ending`), and
+ * a collective counts only on a rank that was not told.
  *
  * Graphs. A captured collective points into the communicator, which NCCL keeps alive for it. A
  * graph that holds collectives is counted (graph_ref) and destroyed before close, which refuses
@@ -72,6 +77,12 @@ struct tf_nccl_communicator_options {
 	int keep_apart;       /* on any rank: the parent carries, as it does across hosts */
 	/* Makes the device's primary context current on a thread of the communicator's; may be NULL. */
 	enum tf_status (*enter)(void *user, struct tf_error *err);
+	/*
+	 * Once, before NCCL is aborted under collectives that may run: tells the peers that what they
+	 * get of this rank no longer counts. On a thread of the communicator's; must not wait for peers.
+	 * NULL: whoever waits finds out otherwise.
+	 */
+	void (*ending)(void *user);
 	/* Test hook: before each NCCL call of the start-up, on the thread that opens; may be NULL. */
 	void (*before)(void *user, enum tf_nccl_step step);
 	void *user;
@@ -127,6 +138,7 @@ typedef enum tf_status (*tf_nccl_stream_wait_fn)(
 /*
  * Waits until what was enqueued is done, at most `bound_ns` from now. On any failure the
  * communicator has ended, and the stream's work with it. Statuses as enqueue's, and the stream's.
+ * TF_OK: the work is done, and counts if no peer told of its end (`ending`) until then.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm,
 	int64_t bound_ns, tf_nccl_stream_wait_fn wait, void *user, struct tf_error *err);

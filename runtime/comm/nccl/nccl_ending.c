@@ -88,7 +88,7 @@ static void *watch(void *user)
 {
 	struct tf_nccl_communicator *comm = user;
 	struct tf_error late = {0};
-	int ended;
+	int ended, is_open;
 
 	pthread_mutex_lock(&comm->lock);
 	while (comm->fault.status == TF_OK && !comm->watcher_ends) {
@@ -102,7 +102,10 @@ static void *watch(void *user)
 		wait_for_change(comm, tf_deadline_after(look_ns(comm)));
 	}
 	ended = comm->fault.status != TF_OK;
+	is_open = comm->is_open;
 	pthread_mutex_unlock(&comm->lock);
+	if (ended && is_open && comm->options.ending)
+		comm->options.ending(comm->options.user);
 	if (ended)
 		abort_family(comm);
 	pthread_mutex_lock(&comm->lock);

@@ -30,6 +30,7 @@ struct tf_nccl_communicator {
 	struct tf_nccl_unique_id id;
 	struct tf_nccl_comm *parent, *split; /* NCCL writes here, also later: __atomic access */
 	uint32_t graphs;
+	int is_open; /* collectives may run */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;   /* CLOCK_MONOTONIC */
