@@ -29,13 +29,20 @@
 #define LIBRARY_TIMEOUTS   2 /* nothing bounds NCCL's but this; its peers wait for the outcome */
 #define VERIFY_SEED        UINT64_C(0x7466707265700002)
 
+/* Of an output: an element that is not as it should be, as words of its dtype's width. */
+struct odd_element {
+	uint64_t index;
+	uint32_t found, wanted;
+};
+
 /* What one rank saw of a round of one group. */
 struct round_record {
 	uint32_t faulted_slot; /* the slot where this rank's run faulted, or TF_PROGRAM_NONE */
 	uint32_t aborted;      /* 1: a peer ended that run, which has the better reason */
 	uint32_t failed;       /* 1: it was not late: a call told a failure */
 	uint32_t ended;        /* 1: a library's call, and with it the library's communicator */
-	uint8_t wrong[TF_LADDER_RUNGS_MAX]; /* by rung: 1 where the bytes differed */
+	uint8_t wrong[TF_LADDER_RUNGS_MAX];          /* by rung: 1 where the bytes differed */
+	struct odd_element odd[TF_LADDER_RUNGS_MAX]; /* by rung: where they did */
 	/* by rung: of the output where its bytes may be others than the reference's, else 0 */
 	uint64_t digest[TF_LADDER_RUNGS_MAX];
 	char fault[112];
@@ -92,6 +99,24 @@ static enum tf_status operands_init(struct operands *operands, const struct tf_b
 		inputs[rank->window.rank], operands->input_bytes, err);
 }
 
+/* They differ. */
+static uint64_t first_difference(const struct operands *operands, uint64_t element_bytes)
+{
+	uint64_t at = 0;
+
+	while (operands->found[at] == operands->wanted[at])
+		at++;
+	return at / element_bytes;
+}
+
+static void note_odd(const struct operands *operands, uint64_t index, uint64_t element_bytes,
+	struct odd_element *out)
+{
+	out->index = index;
+	memcpy(&out->found, operands->found + index * element_bytes, element_bytes);
+	memcpy(&out->wanted, operands->wanted + index * element_bytes, element_bytes);
+}
+
 /*
  * Special values have no roundings to be within: a sum in another order may overflow where ours
  * does not. All ranks must hold the same bytes of an all-reduce in any case.
@@ -102,12 +127,15 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 	const struct tf_group_candidate *entry = &rank->program->candidates[slot];
 	const struct tf_group *group = &rank->program->groups[entry->group];
 	const void *inputs[TF_WORLD_MAX];
-	uint64_t element;
+	uint64_t element_bytes = tf_dtype_bytes(group->dtype), element;
 
 	if (!tf_candidate_is_library(&entry->candidate) ||
 		!tf_program_allows_any(rank->program, entry->group)) {
-		record->wrong[entry->rung] = operands->owned_bytes &&
-			memcmp(operands->found, operands->wanted, operands->owned_bytes) != 0;
+		if (!memcmp(operands->found, operands->wanted, operands->owned_bytes))
+			return;
+		record->wrong[entry->rung] = 1;
+		note_odd(operands, first_difference(operands, element_bytes), element_bytes,
+			&record->odd[entry->rung]);
 		return;
 	}
 	for (uint32_t r = 0; r < rank->window.world; r++)
@@ -115,6 +143,8 @@ static void compare(const struct tf_bench_rank *rank, uint32_t slot,
 	record->wrong[entry->rung] = operands->fill == TF_FILL_RANDOM &&
 		tf_output_check(group, rank->window.world, rank->window.rank, inputs, operands->wanted,
 			operands->found, &element) == TF_OUTPUT_WRONG;
+	if (record->wrong[entry->rung])
+		note_odd(operands, element, element_bytes, &record->odd[entry->rung]);
 	if (group->op == TF_OP_ALL_REDUCE)
 		record->digest[entry->rung] =
 			tf_fnv64(TF_FNV_START, operands->found, operands->output_bytes);
@@ -185,20 +215,29 @@ static void strike(struct tf_group_candidate *entry, const char *text)
  * classes a group is of must not hang on a time.
  */
 static void tell_wrong(const struct tf_program *program, const struct tf_group_candidate *entry,
-	uint32_t rank, char *out, size_t size)
+	const struct round_record *record, uint32_t rank, char *out, size_t size)
 {
-	if (!tf_candidate_is_library(&entry->candidate))
-		snprintf(out, size, "struck out: wrong bytes on rank %u", rank);
+	const struct odd_element *odd = &record->odd[entry->rung];
+	int digits = 2 * (int)tf_dtype_bytes(program->groups[entry->group].dtype);
+	unsigned long long index = odd->index;
+
+	if (!record->wrong[entry->rung])
+		snprintf(out, size, "struck out: its bytes on rank %u are not those of rank 0", rank);
+	else if (!tf_candidate_is_library(&entry->candidate))
+		snprintf(out, size,
+			"struck out: wrong bytes on rank %u: element %llu is 0x%0*x, not 0x%0*x", rank, index,
+			digits, odd->found, digits, odd->wanted);
 	else if (tf_program_allows_any(program, entry->group))
 		snprintf(out, size,
-			"struck out: on rank %u further from the reference than its roundings, or not the "
-			"bytes of rank 0",
-			rank);
+			"struck out: element %llu on rank %u is 0x%0*x, further from the reference 0x%0*x than "
+			"its "
+			"roundings",
+			index, rank, digits, odd->found, digits, odd->wanted);
 	else
 		snprintf(out, size,
-			"struck out: of another numerics class: its bytes on rank %u are not those of sums in "
-			"rank order, rounded once",
-			rank);
+			"struck out: of another numerics class: element %llu on rank %u is 0x%0*x, and 0x%0*x "
+			"summed in rank order, rounded once",
+			index, rank, digits, odd->found, digits, odd->wanted);
 }
 
 static void strike_library(struct tf_program *program, const char *text)
@@ -237,7 +276,7 @@ static uint32_t judge(struct tf_program *program, const struct round_record *rec
 		for (uint32_t r = 0; r < world; r++) {
 			if (!records[r].wrong[rung] && records[r].digest[rung] == records[0].digest[rung])
 				continue;
-			tell_wrong(program, &program->candidates[slot], r, text, sizeof(text));
+			tell_wrong(program, &program->candidates[slot], &records[r], r, text, sizeof(text));
 			strike(&program->candidates[slot], text);
 		}
 	}

@@ -56,7 +56,7 @@ else
 	part sum 0 25 sum --timeout-ms 12000
 	part exchange 0 15 exchange --timeout-ms 10000 --elements "$elements"
 	part disagree 0 12 disagree --timeout-ms 10000
-	part eager 0 15 eager --timeout-ms 10000 --least-ratio "${RATIO:-10}"
+	part eager 0 15 eager --timeout-ms 10000 --least-ratio "${RATIO:-2}"
 	for mode in timeout timeout-scatter eof eof-scatter missing; do
 		part "$mode" 0 15 "$mode"
 	done
