@@ -16,7 +16,6 @@
 
 struct check {
 	const char *path, *device;
-	uint32_t device_count;
 	int64_t timeout_ns;
 };
 
@@ -52,7 +51,7 @@ static enum tf_status check_rank(
 	struct tf_session_options options = {
 		.path = check->path,
 		.device = check->device,
-		.device_count = check->device_count,
+		.spread = 1,
 		.timeout_ns = check->timeout_ns,
 		.base_first = 1,
 		.probe = 1,
@@ -88,27 +87,14 @@ static int run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
 	return tf_status_exit(status);
 }
 
-/*
- * The kind that the package is for may be asked for as "auto"; then each session finds it, and
- * counts for itself.
- */
-static enum tf_status count_devices(struct check *check, struct tf_error *err)
-{
-	if (!check->device || !strcmp(check->device, "auto"))
-		return TF_OK;
-	return tf_device_count(check->device, &check->device_count, err);
-}
-
 enum tf_status tf_package_check_fresh(const char *path, uint32_t world, const char *device,
 	int64_t timeout_ns, const volatile int *interrupted, struct tf_error *err)
 {
 	struct check check = {.path = path, .device = device, .timeout_ns = timeout_ns};
 	uint8_t done = 0;
-	enum tf_status status = count_devices(&check, err);
-
-	if (status == TF_OK)
-		status = tf_job_run(world, run, &check, tf_deadline_after(CHECK_TIMEOUTS * timeout_ns),
-			NULL, NULL, interrupted, &done, sizeof(done), err);
+	enum tf_status status =
+		tf_job_run(world, run, &check, tf_deadline_after(CHECK_TIMEOUTS * timeout_ns), NULL, NULL,
+			interrupted, &done, sizeof(done), err);
 
 	if (status != TF_OK)
 		tf_error_prefix(err, "check of the package in fresh processes");

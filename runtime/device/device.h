@@ -321,9 +321,9 @@ TF_WARN_UNUSED enum tf_status tf_device_ops_find(
 	const char *kind, const struct tf_device_ops **out, struct tf_error *err);
 
 /*
- * How many devices of a kind this process may use: 1 for "host". Devices are counted in a child
- * process, so that the caller may fork ranks afterwards. TF_E_UNAVAILABLE: none, and why. Rank r
- * of a host takes device r modulo this.
+ * How many devices of a kind this process may use: 1 for "host". Asking initialises the driver in
+ * it, as opening does. TF_E_UNAVAILABLE: none, and why. Rank r of a host takes device r modulo
+ * this.
  */
 TF_WARN_UNUSED enum tf_status tf_device_count(
 	const char *kind, uint32_t *out_count, struct tf_error *err);
@@ -335,7 +335,10 @@ struct tf_device_roster {
 	char bus_ids[TF_WORLD_MAX][TF_DEVICE_BUS_ID_BYTES];
 };
 
-/* As tf_device_count, with the devices' places. */
+/*
+ * They are counted in a child process, so that the caller, which is single-threaded, may fork ranks
+ * afterwards. TF_E_UNAVAILABLE: none, and why.
+ */
 TF_WARN_UNUSED enum tf_status tf_device_roster_read(
 	const char *kind, struct tf_device_roster *out, struct tf_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What "auto" means here. Apart from device.c, since the answer is asked for in a process of its
- * own: a parent that is going to fork its ranks must not initialise the driver, and a library
- * inside an engine must not fork at all.
+ * What "auto" means here, and which devices there are. Apart from device.c, since a parent that is
+ * going to fork its ranks must not initialise the driver: it asks in a process of its own. A
+ * library inside an engine must not fork at all.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,14 +51,5 @@ enum tf_status tf_device_roster_read(
 		memcpy(found.bus_ids, probe.bus_ids, sizeof(found.bus_ids));
 	}
 	*out = found;
-	return TF_OK;
-}
-
-enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
-{
-	struct tf_device_roster roster;
-
-	TF_TRY(tf_device_roster_read(kind, &roster, err));
-	*out_count = roster.count;
 	return TF_OK;
 }

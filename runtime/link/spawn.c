@@ -60,7 +60,10 @@ static enum tf_status wire(struct tf_ranks *ranks, struct wiring *out_wiring, st
 {
 	struct wiring wiring;
 
-	TF_TRY(tf_link_create_pairs(ranks->world, &wiring.ends, err));
+	for (uint32_t r = 0; r < TF_WORLD_MAX; r++)
+		wiring.ends.root_fds[r] = wiring.ends.peer_fds[r] = -1;
+	if (ranks->world != 1)
+		TF_TRY(tf_link_create_pairs(ranks->world, &wiring.ends, err));
 	for (uint32_t r = 0; r < TF_WORLD_MAX; r++)
 		wiring.command_fds[r] = -1;
 	for (uint32_t r = 0; r < ranks->world; r++) {
@@ -119,7 +122,7 @@ static _Noreturn void run_child(struct tf_ranks *ranks, struct wiring *wiring, u
 
 	begin_child(parent);
 	command_fd = keep_own(ranks, wiring, rank);
-	if (tf_link_attach(&wiring->ends, rank, &link, &err) == TF_OK)
+	if (ranks->world == 1 || tf_link_attach(&wiring->ends, rank, &link, &err) == TF_OK)
 		code = run(user, rank, link, command_fd);
 	else
 		tf_log(TF_LOG_ERROR, "rank %u cannot attach: %s", rank, err.text);

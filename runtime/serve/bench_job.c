@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A round is one order of steps in a row for each capacity: the first warms up, proves the bytes and
- * sets the length, TF_PASSES more are passes. A pass's rate is its steps over their total time on
- * the slowest rank. A capacity's passes lie over the whole of the bench, so that what disturbs the
- * machine for a while falls on few of the passes of each, not on all of one.
+ * A round is one order of steps in a row for each capacity: the first warms up, proves the bytes
+ * and sets the length, TF_PASSES more are passes. A pass's rate is its steps over their total time
+ * on the slowest rank. A capacity's passes lie over the whole of the bench, so that what disturbs
+ * the machine for a while falls on few of the passes of each, not on all of one.
  */
 #include "runtime/serve/bench_job.h"
 

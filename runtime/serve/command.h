@@ -13,6 +13,8 @@
  *   DRIFT       nothing                                 -> SAMPLES* (rank 0), then DRIFTED
  *   DRAIN       nothing                                 -> the process ends with exit code 0
  *
+ * Who looks at the machine (served_machine.h) says MACHINE once and ends.
+ *
  * Unasked a rank says READY once, BEAT all the time, and FAILED (struct tf_error) as its last word.
  */
 #ifndef TF_RUNTIME_SERVE_COMMAND_H
@@ -42,7 +44,8 @@ enum tf_command {
 	TF_COMMAND_TENSOR,
 	TF_COMMAND_SAMPLES,
 	TF_COMMAND_DRIFTED,
-	TF_COMMAND_FAILED
+	TF_COMMAND_FAILED,
+	TF_COMMAND_MACHINE
 };
 
 /* A rank speaks this often within the timeout, so that one late word is no silence. */

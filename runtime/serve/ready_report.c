@@ -21,6 +21,11 @@ int64_t tf_ready_phase_ns(const struct tf_supervisor *supervisor, enum tf_sessio
 	return longest;
 }
 
+static int64_t links_ns(const struct tf_supervisor *supervisor)
+{
+	return supervisor->looked_ns ? supervisor->looked_ns - supervisor->forked_ns : 0;
+}
+
 static double ms(int64_t ns)
 {
 	return (double)ns / (double)TF_NS_PER_MS;
@@ -39,6 +44,7 @@ static void put_phases(struct tf_json *json, const struct tf_supervisor *supervi
 	tf_json_int(json, "before_fork", supervisor->forked_ns - supervisor->options->begin_ns);
 	for (int i = 0; i < TF_PHASE_COUNT; i++)
 		tf_json_int(json, tf_session_phase_name(order[i]), tf_ready_phase_ns(supervisor, order[i]));
+	tf_json_int(json, "links", links_ns(supervisor));
 	tf_json_int(json, "total", supervisor->ready_ns - supervisor->options->begin_ns);
 	tf_json_object_end(json);
 }
@@ -89,6 +95,8 @@ static void print_times(FILE *to, const struct tf_supervisor *supervisor)
 	for (int i = 0; i < TF_PHASE_COUNT; i++)
 		fprintf(to, ", %s %.1f", tf_session_phase_name(order[i]),
 			ms(tf_ready_phase_ns(supervisor, order[i])));
+	if (supervisor->looked_ns)
+		fprintf(to, "; links %.1f beside", ms(links_ns(supervisor)));
 	fprintf(to, "\n");
 }
 

@@ -7,7 +7,8 @@
  *
  * 1. A package that cannot be read, a port that is taken, starts no process.
  * 2. Ended and failed: every rank was reaped and every request answered before the loop ends.
- * 3. The first cause is told, once, in one line; what follows from it is not.
+ * 3. The first cause is told, once, in one line; what follows from it is not. Where the machine is
+ *    refused while it is looked at beside the ranks, that is the cause, whatever a rank met before.
  */
 #include "runtime/serve/supervisor.h"
 
@@ -19,9 +20,8 @@
 #include "base/alloc.h"
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
-#include "runtime/serve/bench_job.h"
-#include "runtime/serve/drift_job.h"
 #include "runtime/serve/http_server.h"
+#include "runtime/serve/loading.h"
 #include "runtime/serve/ready_report.h"
 
 /*
@@ -119,7 +119,7 @@ static void on_ended(void *user)
 
 static void on_fault(void *user, const struct tf_error *cause)
 {
-	tf_supervisor_fail(user, cause);
+	tf_loading_fault(user, cause);
 }
 
 static void on_bound(evutil_socket_t fd, short what, void *user)
@@ -131,8 +131,7 @@ static void on_bound(evutil_socket_t fd, short what, void *user)
 	(void)fd;
 	(void)what;
 	if (supervisor->state == TF_STATE_LOADING)
-		(void)!TF_FAIL(&cause, TF_E_TIMEOUT, "the ranks were not ready within %lld ms",
-			(long long)(LOAD_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
+		tf_loading_late(supervisor, LOAD_TIMEOUTS * options->timeout_ns, &cause);
 	else if (supervisor->jobs.running)
 		(void)!TF_FAIL(&cause, TF_E_TIMEOUT,
 			"draining: the request under way did not finish within %lld ms and was cut",
@@ -173,63 +172,12 @@ static void on_signal(evutil_socket_t number, short what, void *user)
 	supervisor->signal = (int)number;
 }
 
-static void become_ready(struct tf_supervisor *supervisor)
-{
-	struct tf_error err = {0};
-	enum tf_status status = TF_OK;
-
-	supervisor->ready_ns = tf_now_ns();
-	supervisor->state = TF_STATE_READY;
-	supervisor->crew.doing = tf_crew_idle;
-	event_del(supervisor->bound);
-	switch (supervisor->options->mode) {
-	case TF_SERVE_HTTP:
-		status = tf_ready_report_print(stdout, supervisor, &err);
-		break;
-	case TF_SERVE_CHECK:
-		status = tf_check_report_print(stdout, supervisor, &err);
-		break;
-	case TF_SERVE_DRIFT:
-		status = tf_drift_job_add(supervisor, &err);
-		break;
-	case TF_SERVE_BENCH:
-		status = tf_bench_job_add(supervisor, &err);
-		break;
-	}
-	if (status != TF_OK)
-		tf_supervisor_fail(supervisor, &err);
-	else if (supervisor->options->mode == TF_SERVE_CHECK)
-		tf_supervisor_drain(supervisor, TF_EXIT_DONE);
-}
-
-static void take_ready(
-	struct tf_supervisor *supervisor, uint32_t rank, const void *data, size_t bytes)
-{
-	struct tf_rank_ready *ready = &supervisor->readies[rank];
-	struct tf_error err;
-
-	if (bytes != sizeof(*ready))
-		return;
-	memcpy(ready, data, sizeof(*ready));
-	if (memcmp(ready->digest, supervisor->view.loaded.digest, sizeof(ready->digest)) != 0) {
-		(void)!TF_FAIL(&err, TF_E_MISMATCH,
-			"'%s' was replaced while it was loaded: its digest is not the one read first",
-			supervisor->options->path);
-		tf_supervisor_fail(supervisor, &err);
-		return;
-	}
-	supervisor->metrics.counters[rank] = ready->counters;
-	supervisor->ready_ranks |= UINT32_C(1) << rank;
-	if (supervisor->ready_ranks == (UINT32_C(1) << supervisor->crew.world) - 1)
-		become_ready(supervisor);
-}
-
 static void on_word(void *user, uint32_t rank, uint16_t type, const void *data, size_t bytes)
 {
 	struct tf_supervisor *supervisor = user;
 
 	if (type == TF_COMMAND_READY) {
-		take_ready(supervisor, rank, data, bytes);
+		tf_loading_take_ready(supervisor, rank, data, bytes);
 		return;
 	}
 	tf_jobs_hear(supervisor, rank, type, data, bytes);
@@ -270,17 +218,6 @@ static enum tf_status prepare_metrics(struct tf_supervisor *supervisor, struct t
 	return TF_OK;
 }
 
-static enum tf_status look_at_machine(struct tf_supervisor *supervisor, struct tf_error *err)
-{
-	const struct tf_serve_options *options = supervisor->options;
-	enum tf_status status = tf_served_machine_look(&supervisor->view.loaded.program,
-		options->device, options->strict, &supervisor->machine, err);
-
-	if (status != TF_OK)
-		tf_error_prefix(err, "cannot load '%s'", options->path);
-	return status;
-}
-
 /* Everything that needs no rank: a failure here costs nothing. */
 static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error *err)
 {
@@ -295,9 +232,8 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 	if (options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_listen_open(
 			options->listen, &supervisor->plan.listen_fd, supervisor->listen_text, err));
-	TF_TRY(look_at_machine(supervisor, err));
 	supervisor->plan.session = (struct tf_session_options){
-		.device_count = supervisor->machine.device_count,
+		.spread = 1,
 		.path = options->path,
 		.loaded = &supervisor->view.loaded,
 		.device = options->device,
@@ -309,6 +245,23 @@ static enum tf_status prepare(struct tf_supervisor *supervisor, struct tf_error 
 		.probe = 1,
 	};
 	return TF_OK;
+}
+
+/* The ranks, and who looks at the machine meanwhile. */
+static enum tf_status start_processes(struct tf_supervisor *supervisor, struct tf_error *err)
+{
+	const struct tf_machine_question question = {
+		.program = &supervisor->view.loaded.program,
+		.device = supervisor->options->device,
+		.strict = supervisor->options->strict,
+		.listen_fd = supervisor->plan.listen_fd,
+	};
+
+	supervisor->forked_ns = tf_now_ns();
+	/* First: it must not hold the ends of the ranks' sockets. */
+	TF_TRY(tf_machine_look_start(&question, &supervisor->look, err));
+	return tf_ranks_spawn(supervisor->view.loaded.program.world, tf_rank_loop, &supervisor->plan,
+		&supervisor->ranks, err);
 }
 
 static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_error *err)
@@ -330,6 +283,8 @@ static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_err
 		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory for a timer");
 	TF_TRY(tf_crew_init(&supervisor->crew, supervisor->ranks, supervisor->view.loaded.program.world,
 		supervisor->base, supervisor->options->timeout_ns, &handlers, err));
+	TF_TRY(tf_machine_look_watch(
+		&supervisor->look, supervisor->base, tf_loading_take_machine, supervisor, err));
 	if (supervisor->options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_http_create(supervisor, supervisor->plan.listen_fd, &supervisor->http, err));
 	supervisor->plan.listen_fd = -1; /* the server's now */
@@ -341,6 +296,7 @@ static void supervisor_fini(struct tf_supervisor *supervisor)
 {
 	tf_http_destroy(supervisor->http);
 	tf_crew_fini(&supervisor->crew);
+	tf_machine_look_fini(&supervisor->look);
 	tf_ranks_destroy(supervisor->ranks);
 	for (int i = 0; i < 2; i++) {
 		if (supervisor->signals[i])
@@ -367,10 +323,8 @@ int tf_serve(const struct tf_serve_options *options)
 	supervisor.plan.listen_fd = -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	status = prepare(&supervisor, &err);
-	supervisor.forked_ns = tf_now_ns();
 	if (status == TF_OK)
-		status = tf_ranks_spawn(supervisor.view.loaded.program.world, tf_rank_loop,
-			&supervisor.plan, &supervisor.ranks, &err);
+		status = start_processes(&supervisor, &err);
 	if (status == TF_OK)
 		status = start_loop(&supervisor, &err);
 	if (status == TF_OK) {

@@ -51,6 +51,9 @@ struct tf_supervisor {
 	const struct tf_serve_options *options;
 	struct tf_served_package view;
 	struct tf_served_machine machine;
+	struct tf_machine_look look;
+	struct tf_error
+		held; /* a rank's fault while the look at the machine runs; status TF_OK: none */
 	struct tf_rank_plan plan;
 	struct tf_ranks *ranks;
 	struct event_base *base;
@@ -61,8 +64,8 @@ struct tf_supervisor {
 	struct tf_jobs jobs;
 	struct tf_serve_metrics metrics;
 	struct tf_rank_ready readies[TF_WORLD_MAX];
-	uint32_t ready_ranks; /* bits */
-	int64_t forked_ns, ready_ns;
+	uint32_t ready_ranks;                   /* bits */
+	int64_t forked_ns, looked_ns, ready_ns; /* looked_ns 0: nothing was looked at */
 	char listen_text[TF_LISTEN_TEXT_BYTES];
 	char digest_hex[TF_DIGEST_HEX_BYTES];
 	enum tf_serve_state state;

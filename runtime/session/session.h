@@ -41,7 +41,7 @@ struct tf_session_options {
 		*device;  /* "auto", "host", "cuda"; NULL = auto; a guest's may name which: "cuda:1" */
 	int is_guest; /* in an engine's process: the device is opened by guest_open (device.h) */
 	uint32_t device_ordinal; /* not of a guest */
-	uint32_t device_count;   /* not 0: rank r takes device r modulo this instead */
+	int spread;              /* instead: rank r takes device r modulo what this process may use */
 	int64_t timeout_ns;      /* 0: default */
 	uint32_t capacity_max;   /* 0: all */
 	/* which window base to try first: the check before publishing takes another one than tuning */

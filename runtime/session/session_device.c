@@ -35,6 +35,19 @@ static enum tf_status open_as_guest(struct tf_session *session, char *device, st
 	return session->ops->guest_open(which, &session->device, err);
 }
 
+static enum tf_status open_own(struct tf_session *session, const struct tf_session_options *options,
+	const char *kind, struct tf_error *err)
+{
+	uint32_t ordinal = options->device_ordinal, count;
+
+	TF_TRY(tf_device_ops_find(kind, &session->ops, err));
+	if (options->spread) {
+		TF_TRY(tf_device_count(kind, &count, err));
+		ordinal = session->rank % count;
+	}
+	return session->ops->open(ordinal, &session->device, err);
+}
+
 enum tf_status tf_session_open_device(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err)
 {
@@ -42,14 +55,10 @@ enum tf_status tf_session_open_device(
 
 	tf_collective_register_host();
 	TF_TRY(device_kind(session, options->device, kind, err));
-	if (options->is_guest) {
+	if (options->is_guest)
 		TF_TRY(open_as_guest(session, kind, err));
-	} else {
-		TF_TRY(tf_device_ops_find(kind, &session->ops, err));
-		TF_TRY(session->ops->open(
-			options->device_count ? session->rank % options->device_count : options->device_ordinal,
-			&session->device, err));
-	}
+	else
+		TF_TRY(open_own(session, options, kind, err));
 	session->ops->properties(session->device, &session->properties);
 	if (options->no_peer_access || tf_peer_access_is_off(&session->package.program))
 		tf_peer_access_withdraw(&session->properties);

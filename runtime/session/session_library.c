@@ -52,7 +52,7 @@ int64_t tf_session_library_bound(const struct tf_session *session)
 	return session->needs_nccl ? START_TIMEOUTS * session->timeout_ns : 0;
 }
 
-/* The peers' verdicts are read behind their graphs, so what is raised here before comes home there. */
+/* The peers' verdicts are read behind their graphs: what is raised here first comes home there. */
 static void ending(void *user)
 {
 	const struct tf_session *session = user;

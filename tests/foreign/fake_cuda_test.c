@@ -168,7 +168,7 @@ static enum tf_status load_body(void *user, struct tf_link *link, struct tf_erro
 {
 	struct tf_session_options options = {.path = package,
 		.device = "cuda",
-		.device_count = WORLD,
+		.spread = 1,
 		.timeout_ns = BENCH_TIMEOUT_NS,
 		.base_first = 1,
 		.strict = 1,

@@ -81,16 +81,19 @@ if [ "$gpus" -ge 2 ]; then
 fi
 [ $torch = yes ] || summary+=("torch: skipped: $(tail -1 "$out/torch_import.log")")
 
-# All ranks on one GPU.
-export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES_ONE:-0}
-# The tools want a GPU for each rank, by what NVML counts; ranks of threads share what is visible.
+# All ranks on one GPU. The tools want a GPU for each rank, so the packages are made while all are
+# visible; the library takes what is visible.
 for ranks in 2 4 8; do
-	[ "$ranks" -le "$gpus" ] || continue
-	export_package "one$ranks" $ranks decode-window
-	part "threads_one_gpu_$ranks" 90 "$here/engine_step" "$out/one$ranks.tfp" 100 $ranks
+	[ "$ranks" -le "$gpus" ] && export_package "one$ranks" $ranks decode-window
 done
-part processes_one_gpu 60 bash -c 'processes "$1"' - "$out/one2.tfp"
-part relocate_one_gpu 120 "$here/relocate_test" "$out/one2.tfp" 1
+export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES_ONE:-0}
+for ranks in 2 4 8; do
+	[ -f "$out/one$ranks.tfp" ] && part "threads_one_gpu_$ranks" 90 "$here/engine_step" "$out/one$ranks.tfp" 100 $ranks
+done
+if [ -f "$out/one2.tfp" ]; then
+	part processes_one_gpu 60 bash -c 'processes "$1"' - "$out/one2.tfp"
+	part relocate_one_gpu 120 "$here/relocate_test" "$out/one2.tfp" 1
+fi
 
 for log in "$out"/*.log; do
 	[ -s "$log" ] && { echo "== $(basename "$log" .log)"; tail -15 "$log"; }

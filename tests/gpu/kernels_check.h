@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * 0 if every kernel gave the reference's bytes. Of the matrix and the sequences one batch in `one_in`
- * is run: all where it is 1; more where a tool that watches takes a hundred times as long.
+ * 0 if every kernel gave the reference's bytes. Of the matrix and the sequences one batch in
+ * `one_in` is run: all where it is 1; more where a tool that watches takes a hundred times as long.
  */
 int kernels_check(uint32_t device_count, uint64_t deadline_ns, uint32_t one_in);
 

@@ -278,10 +278,40 @@ static void test_words_exits_and_waiting(void **state)
 	assert_int_equal(exits[2].signal, SIGKILL);
 	tf_ranks_destroy(ranks);
 	tf_ranks_destroy(NULL);
-	assert_int_equal(tf_ranks_spawn(1, wait_run, NULL, &ranks, &err), TF_E_USAGE);
+	assert_int_equal(tf_ranks_spawn(0, wait_run, NULL, &ranks, &err), TF_E_USAGE);
 	assert_int_equal(tf_ranks_spawn(9, wait_run, NULL, &ranks, &err), TF_E_USAGE);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(errno, ECHILD);
+}
+
+static int alone_run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
+{
+	(void)user;
+	if (rank || link)
+		return 1;
+	return tf_channel_send(command_fd, WORD_GO, 5, NULL, 0, SOON, NULL) == TF_OK ? 0 : 2;
+}
+
+/* A process beside the ranks: a word of its own, and no link. */
+static void test_alone(void **state)
+{
+	struct tf_bytes data = {0};
+	struct tf_rank_exit how;
+	struct tf_ranks *ranks;
+	uint16_t type = 0;
+	uint32_t tag = 0;
+
+	(void)state;
+	assert_int_equal(tf_ranks_spawn(1, alone_run, NULL, &ranks, NULL), TF_OK);
+	assert_int_equal(
+		tf_channel_recv(tf_ranks_command_fd(ranks, 0), &type, &tag, &data, SOON, NULL), TF_OK);
+	assert_int_equal(type, WORD_GO);
+	assert_int_equal(tag, 5);
+	assert_int_equal(tf_ranks_wait(ranks, SOON, &how, NULL), TF_OK);
+	assert_int_equal(how.code, 0);
+	assert_int_equal(how.signal, 0);
+	tf_ranks_destroy(ranks);
+	tf_bytes_fini(&data);
 }
 
 /* A child has the dispositions of a fresh process, whatever its parent ignores or blocks. */
@@ -373,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exchange_in_every_world),
+		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_ranks_hold_their_own_descriptors_only),
 		cmocka_unit_test(test_each_rank_killed),
 		cmocka_unit_test(test_each_rank_stopped),

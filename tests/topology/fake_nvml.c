@@ -6,12 +6,14 @@
  *   1  0000:06:00.0   two NVLinks to device 0; both have a third one that is down
  *   2  0000:99:00.0   under one PCIe switch with device 0
  * FAKE_NVML_INIT is what nvmlInit_v2 returns; without links, meeting across sockets, the devices
- * are where FAKE_NVML_UNLINKED is set.
+ * are where FAKE_NVML_UNLINKED is set. FAKE_NVML_SLOW is how many ms nvmlInit_v2 takes; where
+ * FAKE_NVML_DIES is set it ends the process.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -56,8 +58,12 @@ static unsigned index_of(void *handle)
 
 int nvmlInit_v2(void)
 {
-	const char *text = getenv("FAKE_NVML_INIT");
+	const char *text = getenv("FAKE_NVML_INIT"), *slow = getenv("FAKE_NVML_SLOW");
 
+	if (getenv("FAKE_NVML_DIES"))
+		_exit(5);
+	for (int ms = slow ? atoi(slow) : 0; ms > 0; ms--)
+		usleep(1000);
 	return text ? atoi(text) : 0;
 }
 

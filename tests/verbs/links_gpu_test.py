@@ -64,6 +64,24 @@ def test_differs(path):
     assert "package 'sys', machine 'nvlink@53'" in err, err
 
 
+def test_beside_the_ranks(path):
+    """The machine is looked at while the ranks start: ready waits for it, its refusal is what is
+    told whatever a rank met before, and a look that never ends is bounded."""
+    slow = {"FAKE_NVML_SLOW": "1500"}
+    load = json.loads(run(TFRUN, "--check", "--json", path, **slow)[0])["load_ns"]
+    assert 0 < load["links"] < load["total"], load
+    broken = {"FAKE_CUDA_FAIL": "cuMemCreate:1"}
+    _, err = run(TFRUN, "--check", path, code=1, **slow, **broken)
+    assert "cuMemCreate(" in err and err.count("\n") == 1, err
+    _, err = run(TFRUN, "--check", path, code=3, FAKE_NVML_UNLINKED="1", **slow, **broken)
+    assert DIFFERS in err and err.count("\n") == 1, err
+    _, err = run(TFRUN, "--check", "--timeout", "700", path, code=1, FAKE_NVML_SLOW="60000")
+    assert "the links between GPUs could not be read within 4200 ms" in err, err
+    _, err = run(TFRUN, "--check", path, code=1, FAKE_NVML_DIES="1")
+    assert f"cannot load '{path}': the process that looks at the links" in err, err
+    assert err.count("\n") == 1, err
+
+
 def test_not_told(path):
     out, err = run(TFRUN, "--check", path, FAKE_NVML_INIT="9")
     assert f"; links not compared: {HIDDEN}\n" in out and not err, (out, err)
@@ -93,7 +111,8 @@ def main():
         print("skipped: this machine has GPUs of its own")
         return 77
     path = export("cuda.tfp", "--device", "cuda")
-    for test in (test_stored, test_fits, test_differs, test_not_told, test_not_recorded):
+    for test in (test_stored, test_fits, test_differs, test_beside_the_ranks, test_not_told,
+                 test_not_recorded):
         test(path)
         print("ok", test.__name__)
     return 0

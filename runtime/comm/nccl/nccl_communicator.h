@@ -2,10 +2,10 @@
 /*
  * A communicator of NCCL's whose every wait is bounded.
  *
- * A non-blocking parent (blocking = 0) is bounded by polling it. NCCL starts each of its calls on a
- * thread, which costs a collective several times its own time, so on one host, agreed by all ranks (host_agreement.h), a blocking split of the
- * parent, which shares its resources, carries every collective: a call returns once it is
- * enqueued. Across hosts the parent carries them.
+ * A non-blocking parent (blocking = 0) is bounded by polling it. NCCL starts each of its calls on
+ * a thread, which costs a collective several times its own time, so on one host, agreed by all
+ * ranks (host_agreement.h), a blocking split of the parent, which shares its resources, carries
+ * every collective: a call returns once it is enqueued. Across hosts the parent carries them.
  *
  *   opening --open--> open --close--> gone
  *      |                |  a call or a wait is late, fails, or the link says that a peer is gone
@@ -30,9 +30,9 @@
  * frees it. Then every use returns the first cause again: nothing is opened anew.
  *
  * A kernel of NCCL's that is aborted no longer waits for its peers, and sends them what it has. A
- * peer that comes late may find it, and its collective is then done, with wrong bytes and without an
- * error (seen on two H200, NCCL 2.28.3). So before the abort a rank tells its peers (`ending`), and
- * a collective counts only on a rank that was not told.
+ * peer that comes late may find it, and its collective is then done, with wrong bytes and without
+ * an error (seen on two H200, NCCL 2.28.3). So before the abort a rank tells its peers (`ending`),
+ * and a collective counts only on a rank that was not told.
  *
  * Graphs. A captured collective points into the communicator, which NCCL keeps alive for it. A
  * graph that holds collectives is counted (graph_ref) and destroyed before close, which refuses
@@ -79,8 +79,8 @@ struct tf_nccl_communicator_options {
 	enum tf_status (*enter)(void *user, struct tf_error *err);
 	/*
 	 * Once, before NCCL is aborted under collectives that may run: tells the peers that what they
-	 * get of this rank no longer counts. On a thread of the communicator's; must not wait for peers.
-	 * NULL: whoever waits finds out otherwise.
+	 * get of this rank no longer counts. On a thread of the communicator's; must not wait for a
+	 * peer. NULL: whoever waits finds out otherwise.
 	 */
 	void (*ending)(void *user);
 	/* Test hook: before each NCCL call of the start-up, on the thread that opens; may be NULL. */
