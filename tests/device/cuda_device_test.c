@@ -372,7 +372,10 @@ static void test_base_beside_a_pool(void **state)
 	ops->close(device);
 }
 
-/* As it was seen on driver 580: a base that was taken once, and is free again. */
+/*
+ * A base that was taken once, and is free again; as on driver 580, where a large range that was had
+ * beside it stayed the driver's, and served what was asked for next.
+ */
 static void test_base_free_again(void **state)
 {
 	const uint64_t base = UINT64_C(0x6a8000000000);

@@ -170,8 +170,8 @@ CUresult fake_cuMemImportFromShareableHandle(
 }
 
 /*
- * FAKE_CUDA_KEEPS_RANGE: the first range given back is kept, and offered again wherever it is large
- * enough, whatever the address asked for.
+ * FAKE_CUDA_KEEPS_RANGE: the first range of a GiB or more that is given back is kept, and offered
+ * again wherever it is large enough, whatever the address asked for.
  */
 static struct {
 	CUdeviceptr at;
@@ -213,7 +213,7 @@ CUresult fake_cuMemAddressReserve(
 
 CUresult fake_cuMemAddressFree(CUdeviceptr address, size_t size)
 {
-	if (!kept_range.at && getenv("FAKE_CUDA_KEEPS_RANGE")) {
+	if (!kept_range.at && size >= (size_t)1 << 30 && getenv("FAKE_CUDA_KEEPS_RANGE")) {
 		kept_range.at = address;
 		kept_range.bytes = size;
 		return CUDA_SUCCESS;

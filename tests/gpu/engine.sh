@@ -28,6 +28,7 @@ part()
 	code=$?
 	[ $code -eq 0 ] || [ $code -eq 77 ] || failed=1
 	summary+=("$name: exit $code after $((SECONDS - began)) s")
+	echo "${summary[-1]}"
 }
 
 # export NAME RANKS WORKLOAD: a package for the GPUs that are visible
