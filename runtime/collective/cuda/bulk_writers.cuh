@@ -202,10 +202,12 @@ TF_FN void tf_bulk_sum(const tf_collective_args &args, const tf_call &c, tf_sour
 	}
 }
 
-/* Copies units [begin, end) of a range of `bytes`: whole or, at its end, in part. */
-template <class K>
-TF_FN void tf_bulk_copy(
-	uint8_t *to, const uint8_t *from, int64_t bytes, uint32_t begin, uint32_t end)
+/*
+ * Copies units [begin, end) to `to`, which holds `bytes`: whole or, at its end, in part. load(off)
+ * reads a unit.
+ */
+template <class K, class Load>
+TF_FN void tf_bulk_copy_by(uint8_t *to, int64_t bytes, uint32_t begin, uint32_t end, Load load)
 {
 	const uint32_t step = blockDim.x;
 
@@ -217,7 +219,7 @@ TF_FN void tf_bulk_copy(
 			int64_t off = ((int64_t)i + (int64_t)u * step) * TF_BULK_UNIT;
 
 			if (i + u * step < end)
-				v[u] = tf_read<4, K::whole>(from + off, bytes - off);
+				v[u] = load(off);
 		}
 #pragma unroll
 		for (uint32_t u = 0; u < 4; u++) {
@@ -227,6 +229,15 @@ TF_FN void tf_bulk_copy(
 				tf_write<4, K::whole>(to + off, bytes - off, v[u]);
 		}
 	}
+}
+
+/* From a range of `bytes` too. */
+template <class K>
+TF_FN void tf_bulk_copy(
+	uint8_t *to, const uint8_t *from, int64_t bytes, uint32_t begin, uint32_t end)
+{
+	tf_bulk_copy_by<K>(to, bytes, begin, end,
+		[=](int64_t off) { return tf_read<4, K::whole>(from + off, bytes - off); });
 }
 
 /* The second exchange of serial: our sums into every peer's output, one after the other. */

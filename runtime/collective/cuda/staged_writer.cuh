@@ -116,31 +116,6 @@ TF_FN void tf_staged_sum(
 	}
 }
 
-/* Copies units [begin, end) of what is published, whole vectors, to `to`, which holds `bytes`. */
-template <class K>
-TF_FN void tf_staged_copy(
-	uint8_t *to, const uint8_t *from, int64_t bytes, uint32_t begin, uint32_t end)
-{
-	const uint32_t step = blockDim.x;
-
-	for (uint32_t i = begin + threadIdx.x; i < end; i += 4 * step) {
-		tf_vec<4> v[4];
-
-#pragma unroll
-		for (uint32_t u = 0; u < 4; u++) {
-			if (i + u * step < end)
-				v[u] = tf_load_line(from + ((int64_t)i + (int64_t)u * step) * TF_BULK_UNIT);
-		}
-#pragma unroll
-		for (uint32_t u = 0; u < 4; u++) {
-			const int64_t off = ((int64_t)i + (int64_t)u * step) * TF_BULK_UNIT;
-
-			if (i + u * step < end)
-				tf_write<4, K::whole>(to + off, bytes - off, v[u]);
-		}
-	}
-}
-
 /* Copies every peer's range of `exchange` to its place in the output. */
 template <class K>
 TF_FN void tf_staged_gather(const tf_collective_args &args, const tf_call &c, uint32_t exchange,
@@ -151,8 +126,12 @@ TF_FN void tf_staged_gather(const tf_collective_args &args, const tf_call &c, ui
 		const int64_t bytes = tf_range_bytes<K>(c, s);
 		const int64_t place = K::shards ? tf_shard_off(c, s) : (int64_t)s * bytes;
 
-		tf_staged_copy<K>((uint8_t *)args.output + place, tf_staged_at<K>(args, c, exchange, s, 0),
-			bytes, begin, tf_min(end, tf_units(bytes, TF_BULK_UNIT)));
+		const uint8_t *from = tf_staged_at<K>(args, c, exchange, s, 0);
+
+		/* what is published are whole units */
+		tf_bulk_copy_by<K>((uint8_t *)args.output + place, bytes, begin,
+			tf_min(end, tf_units(bytes, TF_BULK_UNIT)),
+			[&](int64_t off) { return tf_load_line(from + off); });
 	}
 }
 
