@@ -111,6 +111,14 @@ static void print_picks(FILE *to, const struct counts *counts)
 	fprintf(to, "\n");
 }
 
+/* What a reason says behind the state that it begins with. */
+static const char *cause_of(const char *reason)
+{
+	static const char state[] = "struck out: ";
+
+	return strncmp(reason, state, sizeof(state) - 1) ? reason : reason + sizeof(state) - 1;
+}
+
 static void print_library(
 	FILE *to, const struct tf_program *program, const struct library_counts *counts)
 {
@@ -121,7 +129,7 @@ static void print_library(
 	if (counts->ratio > 0)
 		fprintf(to, "; the picks take %.2f of its time (median)", counts->ratio);
 	if (counts->struck)
-		fprintf(to, "; struck out in %u: %s", counts->struck, counts->first_reason);
+		fprintf(to, "; struck out in %u: %s", counts->struck, cause_of(counts->first_reason));
 	fprintf(to, "\n");
 }
 
