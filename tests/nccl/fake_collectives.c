@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/collective/numeric.h"
 #include "tests/nccl/fake_communicator.h"
 #include "tests/nccl/fake_stream.h"
 
@@ -21,6 +22,23 @@ struct work {
 	void *to;
 };
 
+/* NaNs as the additions of a GPU make them: all ones. */
+static void put_own_nans(const struct work *work)
+{
+	uint64_t count = tf_owned_count(work->op, work->count, work->comm->rank, work->comm->world);
+	uint16_t nan = work->dtype == TF_DTYPE_BF16 ? TF_NAN_BF16 : TF_NAN_F16;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t *whole = (uint32_t *)work->to + i;
+		uint16_t *half = (uint16_t *)work->to + i;
+
+		if (work->dtype == TF_DTYPE_F32 && *whole == TF_NAN_F32)
+			*whole = 0x7fffffff;
+		else if (work->dtype != TF_DTYPE_F32 && *half == nan)
+			*half = 0x7fff;
+	}
+}
+
 /* A sum in another order: off by some units of the last place. */
 static void spoil(const struct work *work)
 {
@@ -30,6 +48,8 @@ static void spoil(const struct work *work)
 
 	if (work->op == TF_OP_ALL_GATHER)
 		return;
+	if (fake_asked_number("FAKE_NCCL_NAN", 0))
+		put_own_nans(work);
 	if (work->dtype == TF_DTYPE_F32) {
 		memcpy(&whole, work->to, sizeof(whole));
 		whole += (uint32_t)bits;

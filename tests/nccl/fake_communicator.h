@@ -21,6 +21,7 @@
  *   FAKE_NCCL_LATE       1: work that ends with the abort only
  *   FAKE_NCCL_NO_WINDOW  1: windows are NULL
  *   FAKE_NCCL_BITS       what every sum's first element is off by, in units of the last place
+ *   FAKE_NCCL_NAN        1: every NaN of a sum is a GPU's own, not the numerics class's
  *   FAKE_NCCL_LOG        a file that gets a line a call that counts, and VIOLATION where the caller
  *                        breaks a rule of NCCL's
  * What has ended stays in memory, so that its use is seen.

@@ -82,6 +82,15 @@ def test_class_of_its_own():
         check("another numerics class: element" in row["reason"], row)
 
 
+def test_own_nan():
+    """As NCCL does on GPUs: told with the element, and no matter where any sums may be."""
+    struck = struck_of(tune(FAKE_NCCL_NAN="1"))
+    check({row["group"] for row in struck} == {"reduce"}, struck)
+    for row in struck:
+        check("is 0x7fffffff, and 0x7fc00000 summed in rank order" in row["reason"], row)
+    check(not struck_of(tune("--workload", ANY, FAKE_NCCL_NAN="1")))
+
+
 def test_other_sums():
     """Sums in another order never compete; a gather, which sums nothing, does."""
     found = tune(FAKE_NCCL_BITS="1")
@@ -268,8 +277,8 @@ def test_log():
 
 EVERYWHERE = [make_package, test_candidate, test_loads, test_serves]
 STAND_IN = [
-    test_other_sums, test_other_sums_allowed, test_call_fails, test_start_fails, test_refusals,
-    test_catalog, test_log, test_other_version, test_other_bytes]
+    test_own_nan, test_other_sums, test_other_sums_allowed, test_call_fails, test_start_fails,
+    test_refusals, test_catalog, test_log, test_other_version, test_other_bytes]
 # Streams of the host are not captured: its graphs call when they run.
 OTHERS = {
     "host": [*STAND_IN, test_hang, test_lost_during_steps],
