@@ -3,20 +3,7 @@
 #ifndef TF_TESTS_RANK_RANK_MODES_H
 #define TF_TESTS_RANK_RANK_MODES_H
 
-#include "runtime/comm/nccl/nccl_communicator.h"
-#include "tests/rank/rank_device.h"
-
-struct rank_job {
-	const char *mode, *device_kind;
-	int64_t timeout_ns;
-	uint32_t rows_max;     /* exchange */
-	uint32_t row_elements; /* exchange */
-	double least_ratio;    /* eager; 0: any */
-	int across;            /* the ranks are known to be on several hosts */
-	/* of this rank */
-	struct tf_link *link;
-	struct rank_device device;
-};
+#include "tests/rank/rank_test_job.h"
 
 #define RANK_MODES                                                                                 \
 	"sum, timeout, timeout-scatter, eof, eof-scatter, missing, exchange, disagree, eager, device"
@@ -26,5 +13,14 @@ struct rank_job {
  * The rank that stalls or leaves does so by ending its process with 0.
  */
 TF_WARN_UNUSED enum tf_status rank_mode_run(struct rank_job *job, struct tf_error *err);
+
+/* One mode or two each, for rank_mode_run. */
+TF_WARN_UNUSED enum tf_status rank_mode_sum(
+	struct rank_job *job, int keep_apart, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status rank_mode_lose_peer(
+	struct rank_job *job, int leaves, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status rank_mode_missing(struct rank_job *job, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status rank_mode_exchange(struct rank_job *job, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status rank_mode_eager(struct rank_job *job, struct tf_error *err);
 
 #endif

@@ -10,7 +10,7 @@
  *   --device KIND     fake (host memory) or cuda
  *   --timeout-ms N    of a rank (3000)
  *   --limit-ms N      after which ranks that still run are ended (40000)
- *   --rows N, --elements N, --least-ratio X: see rank_modes.h
+ *   --rows N, --elements N, --least-ratio X: see rank_test_job.h
  *
  * Exit: 0 what must happen happened, 1 it did not, 77 there is no such device or no NCCL.
  */
