@@ -342,6 +342,10 @@ struct tf_device_roster {
 TF_WARN_UNUSED enum tf_status tf_device_roster_read(
 	const char *kind, struct tf_device_roster *out, struct tf_error *err);
 
+/* They are counted in this process, as tf_device_count does. */
+TF_WARN_UNUSED enum tf_status tf_device_roster_here(
+	const char *kind, struct tf_device_roster *out, struct tf_error *err);
+
 /*
  * What "auto" means here: CUDA where it is found with at least one device, else the host. Always
  * finds one; `why` (`why_bytes` long, may be NULL) gets the reason why it is not CUDA, or "". The

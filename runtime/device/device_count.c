@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many devices this process may use; device_auto.c asks the same in a child process. */
+/* Which devices this process may use; device_auto.c asks the same in a child process. */
+#include <string.h>
+
 #include "runtime/device/cuda/cuda_probe.h"
 #include "runtime/device/device.h"
 
-enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
+enum tf_status tf_device_roster_here(
+	const char *kind, struct tf_device_roster *out, struct tf_error *err)
 {
+	struct tf_device_roster found = {.count = 1};
 	const struct tf_device_ops *ops;
 	struct tf_cuda_probe probe;
 
 	TF_TRY(tf_device_ops_find(kind, &ops, err));
-	*out_count = 1;
-	if (ops == &tf_host_device_ops)
-		return TF_OK;
-	TF_TRY(tf_cuda_probe(&probe, err));
-	*out_count = probe.device_count;
+	if (ops != &tf_host_device_ops) {
+		TF_TRY(tf_cuda_probe(&probe, err));
+		found.count = probe.device_count;
+		memcpy(found.bus_ids, probe.bus_ids, sizeof(found.bus_ids));
+	}
+	*out = found;
+	return TF_OK;
+}
+
+enum tf_status tf_device_count(const char *kind, uint32_t *out_count, struct tf_error *err)
+{
+	struct tf_device_roster roster;
+
+	TF_TRY(tf_device_roster_here(kind, &roster, err));
+	*out_count = roster.count;
 	return TF_OK;
 }

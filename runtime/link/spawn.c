@@ -268,6 +268,14 @@ enum tf_status tf_ranks_kill(struct tf_ranks *ranks, struct tf_error *err)
 	return TF_OK;
 }
 
+void tf_ranks_let_go(struct tf_ranks *ranks)
+{
+	for (uint32_t r = 0; ranks && r < TF_WORLD_MAX; r++) {
+		close_one(&ranks->children[r].command_fd);
+		close_one(&ranks->children[r].pidfd);
+	}
+}
+
 void tf_ranks_destroy(struct tf_ranks *ranks)
 {
 	struct tf_error err;
@@ -276,10 +284,7 @@ void tf_ranks_destroy(struct tf_ranks *ranks)
 		return;
 	if (ranks->world <= TF_WORLD_MAX && tf_ranks_kill(ranks, &err) != TF_OK)
 		tf_log(TF_LOG_ERROR, "cannot end the ranks: %s", err.text);
-	for (uint32_t r = 0; r < TF_WORLD_MAX; r++) {
-		close_one(&ranks->children[r].command_fd);
-		close_one(&ranks->children[r].pidfd);
-	}
+	tf_ranks_let_go(ranks);
 	tf_free(ranks);
 }
 

@@ -71,6 +71,12 @@ TF_WARN_UNUSED enum tf_status tf_ranks_wait(struct tf_ranks *ranks, int64_t dead
 #define TF_RANKS_KILL_NS (5 * TF_NS_PER_S)
 TF_WARN_UNUSED enum tf_status tf_ranks_kill(struct tf_ranks *ranks, struct tf_error *err);
 
+/*
+ * In a process that was forked beside them: closes its copies of their descriptors, so that each
+ * end stays in one process. No other call may follow there. Takes NULL.
+ */
+void tf_ranks_let_go(struct tf_ranks *ranks);
+
 /* Kills what still runs and frees all. Takes NULL. */
 void tf_ranks_destroy(struct tf_ranks *ranks);
 

@@ -192,7 +192,7 @@ static enum tf_status run(struct rank_state *state, int command_fd, struct tf_er
 	return TF_OK;
 }
 
-static void leave_signals_to_the_supervisor(void)
+void tf_rank_leave_signals(void)
 {
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
@@ -207,13 +207,14 @@ int tf_rank_loop(void *user, uint32_t rank, struct tf_link *link, int command_fd
 	enum tf_status status;
 
 	(void)rank;
-	leave_signals_to_the_supervisor();
+	tf_rank_leave_signals();
 	memset(&state, 0, sizeof(state));
 	state.plan = user;
 	state.link = link;
 	state.timeout_ns = state.plan->session.timeout_ns;
 	if (state.plan->listen_fd >= 0)
 		close(state.plan->listen_fd);
+	tf_ranks_let_go(state.plan->beside);
 	status =
 		tf_rank_voice_start(&state.voice, command_fd, state.timeout_ns / TF_BEATS_A_TIMEOUT, &err);
 	if (status != TF_OK)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A package for the host device costs nothing here: neither the driver nor the PCI tree is read. */
+/*
+ * 1. A package for the host device costs nothing here: neither the driver nor the PCI tree is read.
+ * 2. Who looks starts no process of its own, so its end is the end of all that it asked, also where
+ *    the driver hangs.
+ */
 #include "runtime/serve/served_machine.h"
 
 #include <string.h>
@@ -8,6 +12,7 @@
 #include "base/deadline.h"
 #include "runtime/link/channel.h"
 #include "runtime/serve/command.h"
+#include "runtime/serve/rank_loop.h"
 
 #define WORD_NS TF_NS_PER_S /* an answer is one small frame */
 
@@ -23,7 +28,7 @@ static enum tf_status look_at(
 	struct tf_device_roster roster;
 
 	TF_TRY(
-		tf_device_roster_read(tf_program_identity(question->program, "device.kind"), &roster, err));
+		tf_device_roster_here(tf_program_identity(question->program, "device.kind"), &roster, err));
 	TF_TRY(tf_machine_links_compare(
 		signature, &roster, question->program->world, out->links_note, err));
 	if (question->strict && out->links_note[0])
@@ -40,6 +45,7 @@ static int run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
 
 	(void)rank;
 	(void)link;
+	tf_rank_leave_signals();
 	if (question->listen_fd >= 0)
 		close(question->listen_fd);
 	(void)!look_at(question, &answer.found, &answer.why);

@@ -260,6 +260,7 @@ static enum tf_status start_processes(struct tf_supervisor *supervisor, struct t
 	supervisor->forked_ns = tf_now_ns();
 	/* First: it must not hold the ends of the ranks' sockets. */
 	TF_TRY(tf_machine_look_start(&question, &supervisor->look, err));
+	supervisor->plan.beside = supervisor->look.process;
 	return tf_ranks_spawn(supervisor->view.loaded.program.world, tf_rank_loop, &supervisor->plan,
 		&supervisor->ranks, err);
 }

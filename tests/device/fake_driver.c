@@ -51,6 +51,9 @@ static CUresult fake_cuInit(unsigned flags)
 
 	(void)flags;
 	FAKE_MAY_FAIL("cuInit");
+	/* A driver that does not answer: ms. */
+	for (int ms = fake_number("FAKE_CUDA_SLOW", 0); ms > 0; ms--)
+		usleep(1000);
 	if (!code)
 		initialised_by = getpid();
 	return (CUresult)code;

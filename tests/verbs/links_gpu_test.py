@@ -3,15 +3,19 @@
 How GPUs are joined: stored by tfprep, drawn by its report, compared by tfrun and tfprep verify. A
 driver and an NVML of our own are in the search path. Usage: TFPREP TFRUN WORKLOAD
 """
+import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 TFPREP, TFRUN, WORKLOAD = sys.argv[1:4]
 PLACE = tempfile.TemporaryDirectory(prefix="tf-joined-")
 FOLDER = PLACE.name
+STARTED = []  # what a failed test leaves behind is ended
 SIGNATURE = "gpu;class=switched;world=2;models=10de:06d2,10de:06d2;links=self nvlink@53/nvlink@53 self"
 DIFFERS = "topology.signature: rank 0 to rank 1: package 'nvlink@53', machine 'sys', and 1 other pair"
 HIDDEN = "cannot see how the GPUs are joined: no GPU at '0000:06:00.0' for rank 0"
@@ -82,6 +86,99 @@ def test_beside_the_ranks(path):
     assert err.count("\n") == 1, err
 
 
+def wait_until(condition, what):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(text) for text in file.read().split()]
+
+
+def is_gone(pid):
+    """Whether it has ended; who reaps an orphan is not ours to say."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def ignores(pid, number):
+    with open(f"/proc/{pid}/status") as file:
+        mask = next(line for line in file if line.startswith("SigIgn")).split()[1]
+    return int(mask, 16) >> (number - 1) & 1
+
+
+class Loading:
+    """A tfrun that loads, in a process group of its own; `processes` are its own and theirs."""
+
+    def __init__(self, *words, **environment):
+        self.tfrun = subprocess.Popen([TFRUN, *words], stdout=subprocess.PIPE, text=True,
+                                      stderr=subprocess.PIPE, start_new_session=True,
+                                      env={**os.environ, **environment})
+        STARTED.append(self.tfrun)
+        wait_until(lambda: len(children(self.tfrun.pid)) == 3, "no processes")
+        self.looking, *self.ranks = children(self.tfrun.pid)
+        for pid in (self.looking, *self.ranks):
+            wait_until(lambda pid=pid: ignores(pid, signal.SIGTERM), f"{pid} minds signals")
+        self.processes = [self.looking, *self.ranks]
+
+    def end(self, code):
+        out, err = self.tfrun.communicate(timeout=60)
+        assert self.tfrun.returncode == code, (self.tfrun.returncode, out, err)
+        for pid in self.processes:
+            wait_until(lambda pid=pid: is_gone(pid), f"{pid} is left behind")
+        return out, err
+
+
+def test_signals_while_looking(path):
+    """A terminal and a service manager send them to all processes: whose they are acts alone."""
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 0)):
+        loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
+        os.kill(loading.looking, number)
+        os.killpg(loading.tfrun.pid, number)
+        assert loading.end(code) == ("", "")
+    loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
+    loading.tfrun.kill()
+    loading.end(-signal.SIGKILL)
+
+
+def test_driver_hangs(path):
+    """Nobody is left behind in the driver, however the server ends."""
+    for number, code in ((None, 1), (signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)):
+        loading = Loading("--check", "--timeout", "1000", path, FAKE_CUDA_SLOW="60000")
+        time.sleep(0.2)
+        loading.processes += [pid for each in loading.processes for pid in children(each)]
+        if number:
+            loading.tfrun.send_signal(number)
+        _, err = loading.end(code)
+        assert number or "the ranks were not ready within 6000 ms" in err, err
+
+
+def test_descriptors(path):
+    """A rank's own: of the sockets none is the supervisor's."""
+    loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
+
+    def links(pid):
+        place = f"/proc/{pid}/fd"
+        return {os.readlink(os.path.join(place, name)) for name in os.listdir(place)}
+
+    for pid in loading.ranks:  # it lets go of what is beside it first
+        wait_until(lambda pid=pid: not any("pidfd" in link for link in links(pid)), links(pid))
+    owners = {pid: {link for link in links(pid) if link.startswith("socket:")}
+              for pid in (loading.tfrun.pid, *loading.processes)}
+    for pid in loading.ranks:
+        shared = owners[pid] & owners[loading.tfrun.pid]
+        assert not shared, (pid, shared)
+    assert len(owners[loading.looking]) == 1, owners
+    loading.tfrun.send_signal(signal.SIGTERM)
+    loading.end(0)
+
+
 def test_not_told(path):
     out, err = run(TFRUN, "--check", path, FAKE_NVML_INIT="9")
     assert f"; links not compared: {HIDDEN}\n" in out and not err, (out, err)
@@ -110,8 +207,10 @@ def main():
     if os.path.exists("/dev/nvidiactl") or os.path.exists("/sys/bus/pci/drivers/nvidia"):
         print("skipped: this machine has GPUs of its own")
         return 77
+    atexit.register(lambda: [tfrun.kill() for tfrun in STARTED if tfrun.poll() is None])
     path = export("cuda.tfp", "--device", "cuda")
-    for test in (test_stored, test_fits, test_differs, test_beside_the_ranks, test_not_told,
+    for test in (test_stored, test_fits, test_differs, test_beside_the_ranks,
+                 test_signals_while_looking, test_driver_hangs, test_descriptors, test_not_told,
                  test_not_recorded):
         test(path)
         print("ok", test.__name__)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's answers from a child process, over a pipe: one write, one bounded read. */
+/*
+ * The driver's answers from a child process, over a pipe: one write, one bounded read. Whoever asks
+ * may be killed meanwhile; the child, which may hang in the driver, then ends with it.
+ */
 #include "runtime/device/cuda/cuda_probe.h"
 
 #include <errno.h>
@@ -8,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,11 +24,14 @@ struct answer {
 
 _Static_assert(sizeof(struct answer) <= PIPE_BUF, "an answer is written in one piece");
 
-static void run_child(int fd)
+static void run_child(int fd, pid_t parent)
 {
 	struct tf_error error = {0};
 	struct answer answer = {0};
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1); /* it was gone before the line above */
 	answer.status = tf_cuda_probe(&answer.probe, &error);
 	answer.native = error.native;
 	memcpy(answer.text, error.text, sizeof(answer.text));
@@ -66,7 +73,7 @@ enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *e
 {
 	struct answer answer;
 	int pipe_fds[2], has_answered;
-	pid_t child;
+	pid_t parent = getpid(), child;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return TF_FAIL_ERRNO(err, "cannot ask the driver in a child process: pipe");
@@ -79,7 +86,7 @@ enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *e
 		return status;
 	}
 	if (child == 0)
-		run_child(pipe_fds[1]);
+		run_child(pipe_fds[1], parent);
 	close(pipe_fds[1]);
 	has_answered = read_answer(pipe_fds[0], &answer);
 	close(pipe_fds[0]);
