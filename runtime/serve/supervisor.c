@@ -6,7 +6,8 @@
  *   any of them --tf_supervisor_fail--> failed
  *
  * 1. A package that cannot be read, a port that is taken, starts no process.
- * 2. Ended and failed: every rank was reaped and every request answered before the loop ends.
+ * 2. Ended and failed: every rank, and who looked at the machine, was reaped and every request
+ *    answered before the loop ends.
  * 3. The first cause is told, once, in one line; what follows from it is not. Where the machine is
  *    refused while it is looked at beside the ranks, that is the cause, whatever a rank met before.
  */
@@ -53,13 +54,17 @@ static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
 	event_add(supervisor->bound, &tv);
 }
 
-/* Answers whoever still waits with `cause`, lets answers leave, then ends the loop. */
+/*
+ * Answers whoever still waits with `cause`, lets answers leave, then ends the loop. Meanwhile no
+ * word of the machine's may come and make it ready.
+ */
 static void end_loop(struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause)
 {
 	struct timeval tv = {.tv_usec = FLUSH_NS / 1000};
 
 	supervisor->exit_code = exit_code;
 	event_del(supervisor->bound);
+	tf_machine_look_fini(&supervisor->look);
 	tf_http_begin_end(supervisor->http);
 	tf_jobs_end_all(supervisor, cause);
 	if (tf_http_leaving(supervisor->http))
@@ -165,6 +170,8 @@ static void on_signal(evutil_socket_t number, short what, void *user)
 		return;
 	if (supervisor->signal)
 		end_now(supervisor, number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_FAILED);
+	else if (supervisor->state == TF_STATE_LOADING && supervisor->held.status != TF_OK)
+		tf_supervisor_fail(supervisor, &supervisor->held); /* it was first */
 	else if (supervisor->state == TF_STATE_LOADING)
 		end_now(supervisor, exit_code);
 	else

@@ -7,7 +7,7 @@
  *   2  0000:99:00.0   under one PCIe switch with device 0
  * FAKE_NVML_INIT is what nvmlInit_v2 returns; without links, meeting across sockets, the devices
  * are where FAKE_NVML_UNLINKED is set. FAKE_NVML_SLOW is how many ms nvmlInit_v2 takes; where
- * FAKE_NVML_DIES is set it ends the process.
+ * FAKE_NVML_DIES is set it ends the process; while the file FAKE_NVML_WAITS exists it waits.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -59,10 +59,13 @@ static unsigned index_of(void *handle)
 int nvmlInit_v2(void)
 {
 	const char *text = getenv("FAKE_NVML_INIT"), *slow = getenv("FAKE_NVML_SLOW");
+	const char *gate = getenv("FAKE_NVML_WAITS");
 
 	if (getenv("FAKE_NVML_DIES"))
 		_exit(5);
 	for (int ms = slow ? atoi(slow) : 0; ms > 0; ms--)
+		usleep(1000);
+	while (gate && access(gate, F_OK) == 0)
 		usleep(1000);
 	return text ? atoi(text) : 0;
 }

@@ -7,6 +7,7 @@ import atexit
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -179,6 +180,48 @@ def test_descriptors(path):
     loading.end(0)
 
 
+def test_fault_then_signal(path):
+    """A rank's fault that waits for the look is told by whoever ends the server meanwhile."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
+        rank = loading.ranks[0]
+        os.kill(rank, signal.SIGKILL)
+        wait_until(lambda: rank not in children(loading.tfrun.pid), "its end is not seen")
+        loading.tfrun.send_signal(number)
+        _, err = loading.end(1)
+        assert "rank 0 was killed by signal 9" in err and err.count("\n") == 1, err
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def flood(port):
+    """A client that asks and does not read, so that an answer is always on its way."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", port))
+    client.sendall(b"GET /v1/package HTTP/1.1\r\nHost: x\r\n\r\n" * 20000)
+    return client
+
+
+def test_ended_is_not_ready(path):
+    """While the last answers leave, the look's must not make ready what was told to end."""
+    port = free_port()
+    gate = os.path.join(FOLDER, "gate")
+    with open(gate, "w"):
+        pass
+    loading = Loading("--listen", f"127.0.0.1:{port}", path, FAKE_NVML_WAITS=gate)
+    with flood(port):
+        time.sleep(0.5)  # the ranks are ready
+        loading.tfrun.send_signal(signal.SIGTERM)
+        time.sleep(0.05)
+        os.unlink(gate)  # the look would answer now, while the answers have time for leaving
+        assert loading.end(0) == ("", "")
+
+
 def test_not_told(path):
     out, err = run(TFRUN, "--check", path, FAKE_NVML_INIT="9")
     assert f"; links not compared: {HIDDEN}\n" in out and not err, (out, err)
@@ -210,7 +253,8 @@ def main():
     atexit.register(lambda: [tfrun.kill() for tfrun in STARTED if tfrun.poll() is None])
     path = export("cuda.tfp", "--device", "cuda")
     for test in (test_stored, test_fits, test_differs, test_beside_the_ranks,
-                 test_signals_while_looking, test_driver_hangs, test_descriptors, test_not_told,
+                 test_signals_while_looking, test_driver_hangs, test_descriptors,
+                 test_fault_then_signal, test_ended_is_not_ready, test_not_told,
                  test_not_recorded):
         test(path)
         print("ok", test.__name__)
