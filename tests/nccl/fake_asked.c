@@ -64,6 +64,7 @@ int fake_enter(struct tf_nccl_comm *comm, const char *name)
 			usleep(300000);
 		return TF_NCCL_INTERNAL_ERROR;
 	}
+	usleep((useconds_t)fake_asked("FAKE_NCCL_TAKES", name) * 1000);
 	return fake_asked("FAKE_NCCL_FAIL", name);
 }
 

@@ -18,6 +18,7 @@
  *   FAKE_NCCL_HANG       NAME, a call that returns only after the abort, and never where there is
  *                        no communicator yet
  *   FAKE_NCCL_SLOW       it returns some time after the abort, and a split takes half a second
+ *   FAKE_NCCL_TAKES      NAME:MS, a call that takes so long, and then does what it should
  *   FAKE_NCCL_LATE       1: work that ends with the abort only
  *   FAKE_NCCL_NO_WINDOW  1: windows are NULL
  *   FAKE_NCCL_BITS       what every sum's first element is off by, in units of the last place

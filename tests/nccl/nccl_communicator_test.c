@@ -33,6 +33,8 @@ struct scene {
 	int faulty;              /* the rank that FAIL and HANG are for; -1: both */
 	const char *connect;     /* NCCL_RUNTIME_CONNECT, or unset */
 	int keep_apart, slow;
+	int late;  /* the call returns behind its bound, and did what it should */
+	int tells; /* what tells the peers takes its time */
 	int64_t timeout_ns;
 	enum tf_status open, enqueue, wait, close; /* TF_OK: what must happen; the first failure ends */
 	int (*also)(struct tf_nccl_communicator *comm, struct rank_device *device);
@@ -83,6 +85,9 @@ static int check_end(const struct scene *scene, struct tf_nccl_communicator *com
 	return 0;
 }
 
+#define TELL_US 900000 /* usleep takes less than a second */
+static int tells_slowly, told; /* of a rank's process */
+
 /* A line beside the fake's. */
 static void note_ending(void *user)
 {
@@ -90,6 +95,9 @@ static void note_ending(void *user)
 
 	if (!file)
 		abort();
+	if (tells_slowly)
+		usleep(TELL_US);
+	__atomic_store_n(&told, 1, __ATOMIC_RELEASE);
 	fprintf(file, "rank %u: ending\n", tf_link_rank(user));
 	fclose(file);
 }
@@ -118,8 +126,10 @@ static int play(const struct scene *scene, struct tf_link *link, struct rank_dev
 	if (status != scene->enqueue)
 		fprintf(stderr, "rank %u: enqueue: %s: %s\n", rank, tf_status_name(status), err.text);
 	MUST(status == scene->enqueue);
-	if (status != TF_OK)
+	if (status != TF_OK) {
+		MUST(__atomic_load_n(&told, __ATOMIC_ACQUIRE));
 		return check_end(scene, comm, device, at, rank, status, &err);
+	}
 	status = tf_nccl_communicator_wait(comm, options.timeout_ns, rank_device_wait, device, &err);
 	if (status != scene->wait)
 		fprintf(stderr, "rank %u: wait: %s: %s\n", rank, tf_status_name(status), err.text);
@@ -150,6 +160,9 @@ static int run_rank(void *user, uint32_t rank, struct tf_link *link, int command
 	}
 	if (scene->slow)
 		setenv("FAKE_NCCL_SLOW", "1", 1);
+	if (scene->late)
+		setenv("FAKE_NCCL_TAKES", "ncclAllReduce:1500", 1);
+	tells_slowly = scene->tells;
 	unsetenv("NCCL_RUNTIME_CONNECT");
 	unsetenv("NCCL_GRAPH_REGISTER");
 	if (scene->connect)
@@ -334,7 +347,10 @@ static void test_hanging_start(void **state)
 	}
 }
 
-/* Calls of the end: what failed is told, and the communicator is gone all the same. */
+/*
+ * Calls of the end: what failed is told, and the communicator is gone all the same. No collective
+ * runs, so there is nothing to tell peers of, and who would tell them may be gone.
+ */
 static void test_failing_end(void **state)
 {
 	static const char *const fails[] = {"ncclCommFinalize:3", "ncclCommDestroy:3"};
@@ -344,6 +360,7 @@ static void test_failing_end(void **state)
 		const struct scene scene = {.fail = fails[i], .faulty = -1, .close = TF_E_SYSTEM};
 
 		run(&scene);
+		assert_int_equal(count("ending"), 0);
 	}
 }
 
@@ -392,6 +409,21 @@ static void test_slow_return(void **state)
 	assert_ended();
 }
 
+/* A call that returns late by itself: the end has been told, and is over, when it is seen. */
+static void test_late_return(void **state)
+{
+	const struct scene scene = {.late = 1,
+		.tells = 1,
+		.faulty = -1,
+		.timeout_ns = TF_NS_PER_S,
+		.enqueue = TF_E_TIMEOUT,
+		.text = "NCCL's call timed out"};
+
+	(void)state;
+	run(&scene);
+	assert_ended();
+}
+
 static void test_slow_split(void **state)
 {
 	const struct scene scene = {.slow = 1};
@@ -419,6 +451,7 @@ static void test_hanging_destroy(void **state)
 
 	(void)state;
 	run(&scene);
+	assert_int_equal(count("ending"), 0);
 }
 
 /* Graphs are destroyed first: close refuses until then. */
@@ -497,7 +530,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_start), cmocka_unit_test(test_hanging_start),
 		cmocka_unit_test(test_failing_end), cmocka_unit_test(test_failing_call),
 		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_split),
-		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_hanging_abort),
+		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_late_return), cmocka_unit_test(test_hanging_abort),
 		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
 		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort)};
 

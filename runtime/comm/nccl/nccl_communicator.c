@@ -158,9 +158,9 @@ enum tf_status tf_nccl_communicator_enqueue(struct tf_nccl_communicator *comm,
 	__atomic_store_n(&comm->call_deadline_ns, TF_DEADLINE_NEVER, __ATOMIC_RELEASE);
 	if (status == TF_OK && result == TF_NCCL_IN_PROGRESS)
 		status = await_ready(comm, on, deadline, &local);
-	/* A call that was late fails because of the abort: the fault is the cause. */
-	if (status == TF_OK)
-		return tf_nccl_ending_check(comm, err);
+	/* A call that was late may have done all the same, or fails of the abort: the fault counts. */
+	if (status == TF_OK && tf_nccl_ending_check(comm, err) == TF_OK)
+		return TF_OK;
 	return tf_nccl_ending_give_up(comm, &local, err);
 }
 
@@ -251,6 +251,7 @@ enum tf_status tf_nccl_communicator_close(struct tf_nccl_communicator *comm, str
 	if (comm->graphs)
 		return TF_FAIL(err, TF_E_USAGE,
 			"%u graphs hold collectives of NCCL's: they are destroyed before it", comm->graphs);
+	tf_nccl_ending_quiet(comm);
 	if (tf_nccl_ending_check(comm, NULL) == TF_OK)
 		status = tf_nccl_ending_call(comm, destroy_family, "NCCL's end", 0, deadline, err);
 	if (!tf_nccl_ending_fini(comm, deadline) && status == TF_OK)

@@ -80,7 +80,7 @@ struct tf_nccl_communicator_options {
 	/*
 	 * Once, before NCCL is aborted under collectives that may run: tells the peers that what they
 	 * get of this rank no longer counts. On a thread of the communicator's; must not wait for a
-	 * peer. NULL: whoever waits finds out otherwise.
+	 * peer. Does not begin once close was called. NULL: whoever waits finds out otherwise.
 	 */
 	void (*ending)(void *user);
 	/* Test hook: before each NCCL call of the start-up, on the thread that opens; may be NULL. */

@@ -54,8 +54,10 @@ static void abort_family(struct tf_nccl_communicator *comm)
 {
 	struct tf_nccl_comm *parent = take(&comm->parent), *split;
 
-	if (comm->options.enter)
+	pthread_mutex_lock(&comm->lock);
+	if (comm->options.enter && !comm->is_left)
 		(void)!comm->options.enter(comm->options.user, NULL);
+	pthread_mutex_unlock(&comm->lock);
 	if (parent)
 		(void)comm->api->ncclCommAbort(parent);
 	if (!wait_until_outside(comm))
@@ -149,6 +151,7 @@ int tf_nccl_ending_fini(struct tf_nccl_communicator *comm, int64_t deadline_ns)
 	while (!(through = (comm->watcher_gone || !comm->watcher_runs) && !is_inside_call(comm)) &&
 		!tf_deadline_passed(deadline_ns))
 		wait_for_change(comm, tf_deadline_after(LOOK_NS));
+	comm->is_left = !through;
 	pthread_mutex_unlock(&comm->lock);
 	if (!through) {
 		/* They end whenever NCCL lets them, and read what is left behind until then. */
@@ -166,6 +169,14 @@ int tf_nccl_ending_fini(struct tf_nccl_communicator *comm, int64_t deadline_ns)
 	pthread_mutex_destroy(&comm->lock);
 	tf_free(comm);
 	return 1;
+}
+
+void tf_nccl_ending_quiet(struct tf_nccl_communicator *comm)
+{
+	pthread_mutex_lock(&comm->lock);
+	if (comm->fault.status == TF_OK)
+		comm->is_open = 0;
+	pthread_mutex_unlock(&comm->lock);
 }
 
 void tf_nccl_ending_begin(struct tf_nccl_communicator *comm, const struct tf_error *why)

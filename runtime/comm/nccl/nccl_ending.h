@@ -30,7 +30,8 @@ struct tf_nccl_communicator {
 	struct tf_nccl_unique_id id;
 	struct tf_nccl_comm *parent, *split; /* NCCL writes here, also later: __atomic access */
 	uint32_t graphs;
-	int is_open; /* collectives may run */
+	int is_open; /* collectives may run; under the lock */
+	int is_left; /* whoever closed it left it behind, and options.user may be gone; so too */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;   /* CLOCK_MONOTONIC */
@@ -55,6 +56,9 @@ TF_WARN_UNUSED enum tf_status tf_nccl_ending_init(
  * Joins what is through and frees. 0: something inside NCCL is not, and all is left behind.
  */
 int tf_nccl_ending_fini(struct tf_nccl_communicator *comm, int64_t deadline_ns);
+
+/* No collective runs any more: an end from now on is told to no peer. One that has begun is. */
+void tf_nccl_ending_quiet(struct tf_nccl_communicator *comm);
 
 /* Sets the fault if there is none and starts the abort. */
 void tf_nccl_ending_begin(struct tf_nccl_communicator *comm, const struct tf_error *why);
