@@ -14,7 +14,7 @@ extern "C" {
 /* What a rank is told at its birth. */
 struct tf_rank_plan {
 	struct tf_session_options session;
-	int listen_fd; /* the supervisor's, closed by the rank; -1: none */
+	int listen_fd;           /* the supervisor's, closed by the rank; -1: none */
 	struct tf_ranks *beside; /* a process of the supervisor's that the rank lets go; NULL: none */
 };
 

@@ -85,7 +85,7 @@ static int check_end(const struct scene *scene, struct tf_nccl_communicator *com
 	return 0;
 }
 
-#define TELL_US 900000 /* usleep takes less than a second */
+#define TELL_US 900000         /* usleep takes less than a second */
 static int tells_slowly, told; /* of a rank's process */
 
 /* A line beside the fake's. */
@@ -530,9 +530,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_start), cmocka_unit_test(test_hanging_start),
 		cmocka_unit_test(test_failing_end), cmocka_unit_test(test_failing_call),
 		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_split),
-		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_late_return), cmocka_unit_test(test_hanging_abort),
-		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
-		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort)};
+		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_late_return),
+		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_destroy),
+		cmocka_unit_test(test_graphs_go_first), cmocka_unit_test(test_refused_collectives),
+		cmocka_unit_test(test_abort)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

@@ -53,11 +53,14 @@ static struct tf_nccl_comm *take(struct tf_nccl_comm **from)
 static void abort_family(struct tf_nccl_communicator *comm)
 {
 	struct tf_nccl_comm *parent = take(&comm->parent), *split;
+	int is_left;
 
 	pthread_mutex_lock(&comm->lock);
-	if (comm->options.enter && !comm->is_left)
-		(void)!comm->options.enter(comm->options.user, NULL);
+	is_left = comm->is_left;
 	pthread_mutex_unlock(&comm->lock);
+	/* Outside the lock: a driver that hangs must not hold up whoever waits for this end. */
+	if (comm->options.enter && !is_left)
+		(void)!comm->options.enter(comm->options.user, NULL);
 	if (parent)
 		(void)comm->api->ncclCommAbort(parent);
 	if (!wait_until_outside(comm))
