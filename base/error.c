@@ -83,6 +83,13 @@ enum tf_status tf_error_errno(
 		strerror_r(native, words, sizeof(words)));
 }
 
+void tf_error_adopt(struct tf_error *err)
+{
+	err->text[sizeof(err->text) - 1] = '\0';
+	err->origin = NULL;
+	err->file = NULL;
+}
+
 void tf_error_prefix(struct tf_error *err, const char *fmt, ...)
 {
 	char text[TF_ERROR_TEXT_BYTES];

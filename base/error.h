@@ -75,6 +75,12 @@ enum tf_status tf_error_set(struct tf_error *err, enum tf_status status, const c
 	int native, const char *file, int line, const char *fmt, ...) TF_PRINTF(7, 8);
 
 /*
+ * Makes an error safe to use that came as bytes from another process of this build: its text ends,
+ * and what pointed into that process is gone.
+ */
+void tf_error_adopt(struct tf_error *err);
+
+/*
  * Puts "PREFIX: " before the text already in `err`. No effect where `err` is NULL or holds no
  * error.
  */

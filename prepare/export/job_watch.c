@@ -39,9 +39,7 @@ static void take_failure(struct watch *watch, uint32_t rank)
 	watch->ends[rank] = RANK_FAILED;
 	if (watch->word.size == sizeof(*error)) {
 		memcpy(error, watch->word.data, sizeof(*error));
-		error->text[sizeof(error->text) - 1] = '\0';
-		error->origin = NULL; /* another process's address */
-		error->file = NULL;
+		tf_error_adopt(error);
 		return;
 	}
 	(void)!TF_FAIL(error, TF_E_INTERNAL, "rank %u failed without saying why", rank);

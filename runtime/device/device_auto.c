@@ -5,7 +5,6 @@
  * library inside an engine must not fork at all.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "runtime/device/cuda/cuda_probe.h"
 #include "runtime/device/device.h"
@@ -40,16 +39,5 @@ void tf_device_ops_auto(const struct tf_device_ops **out, char *why, size_t why_
 enum tf_status tf_device_roster_read(
 	const char *kind, struct tf_device_roster *out, struct tf_error *err)
 {
-	struct tf_device_roster found = {.count = 1};
-	const struct tf_device_ops *ops;
-	struct tf_cuda_probe probe;
-
-	TF_TRY(tf_device_ops_find(kind, &ops, err));
-	if (ops != &tf_host_device_ops) {
-		TF_TRY(tf_cuda_probe_apart(&probe, err));
-		found.count = probe.device_count;
-		memcpy(found.bus_ids, probe.bus_ids, sizeof(found.bus_ids));
-	}
-	*out = found;
-	return TF_OK;
+	return tf_device_roster_by(kind, tf_cuda_probe_apart, out, err);
 }

@@ -65,9 +65,7 @@ static void take_failure(struct tf_crew_member *member)
 
 	if (member->reader.payload.size == sizeof(*failure)) {
 		memcpy(failure, member->reader.payload.data, sizeof(*failure));
-		failure->text[sizeof(failure->text) - 1] = '\0';
-		failure->origin = NULL; /* addresses of another process */
-		failure->file = NULL;
+		tf_error_adopt(failure);
 	}
 	if (failure->status == TF_OK)
 		(void)!TF_FAIL(failure, TF_E_INTERNAL, "rank %u failed without saying why", member->rank);

@@ -88,10 +88,8 @@ static void read_answer(struct tf_machine_look *look, struct answer *out)
 			tf_deadline_after(WORD_NS), &err) == TF_OK &&
 		type == TF_COMMAND_MACHINE && data.size == sizeof(*out)) {
 		memcpy(out, data.data, sizeof(*out));
-		out->why.text[sizeof(out->why.text) - 1] = '\0';
+		tf_error_adopt(&out->why);
 		out->found.links_note[sizeof(out->found.links_note) - 1] = '\0';
-		out->why.origin = NULL; /* addresses of another process */
-		out->why.file = NULL;
 	} else {
 		(void)!TF_FAIL(&out->why, TF_E_INTERNAL,
 			"the process that looks at the links between GPUs ended without an answer: %s",

@@ -52,8 +52,8 @@ struct tf_supervisor {
 	struct tf_served_package view;
 	struct tf_served_machine machine;
 	struct tf_machine_look look;
-	struct tf_error
-		held; /* a rank's fault while the look at the machine runs; status TF_OK: none */
+	/* a rank's fault while the look at the machine runs; status TF_OK: none */
+	struct tf_error held;
 	struct tf_rank_plan plan;
 	struct tf_ranks *ranks;
 	struct event_base *base;

@@ -37,6 +37,21 @@ static void a_null_error_still_gives_the_status(void **state)
 	(void)state;
 }
 
+static void an_error_of_another_process_is_adopted(void **state)
+{
+	struct tf_error err = {.status = TF_E_SYSTEM, .native = 7, .origin = (const char *)16};
+
+	err.file = (const char *)32;
+	memset(err.text, 'x', sizeof(err.text));
+	tf_error_adopt(&err);
+	assert_int_equal(err.status, TF_E_SYSTEM);
+	assert_int_equal(err.native, 7);
+	assert_null(err.origin);
+	assert_null(err.file);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	(void)state;
+}
+
 static void prefixes_read_outermost_first(void **state)
 {
 	struct tf_error err = {0};
@@ -179,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fail_sets_everything),
 		cmocka_unit_test(a_null_error_still_gives_the_status),
+		cmocka_unit_test(an_error_of_another_process_is_adopted),
 		cmocka_unit_test(prefixes_read_outermost_first),
 		cmocka_unit_test(no_error_takes_no_prefix),
 		cmocka_unit_test(texts_that_fit_exactly_are_whole),

@@ -36,6 +36,14 @@ TF_WARN_UNUSED enum tf_status tf_cuda_probe(struct tf_cuda_probe *out, struct tf
 #define TF_CUDA_PROBE_NS (30 * TF_NS_PER_S) /* several devices without a persistent driver */
 TF_WARN_UNUSED enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *err);
 
+/*
+ * The roster of a kind: of "host" without a question, else as `probe`, one of these two, answers.
+ * Statuses as tf_device_ops_find and the probe's.
+ */
+TF_WARN_UNUSED enum tf_status tf_device_roster_by(const char *kind,
+	enum tf_status (*probe)(struct tf_cuda_probe *out, struct tf_error *err),
+	struct tf_device_roster *out, struct tf_error *err);
+
 #ifdef __cplusplus
 }
 #endif
