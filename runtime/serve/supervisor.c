@@ -320,6 +320,23 @@ static void supervisor_fini(struct tf_supervisor *supervisor)
 	tf_served_package_close(&supervisor->view);
 }
 
+/* A signal that comes before the loop listens waits for it; else it would leave no word. */
+static enum tf_status start(struct tf_supervisor *supervisor, struct tf_error *err)
+{
+	sigset_t ours, before;
+	enum tf_status status;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGINT);
+	sigprocmask(SIG_BLOCK, &ours, &before);
+	status = start_processes(supervisor, err);
+	if (status == TF_OK)
+		status = start_loop(supervisor, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
 int tf_serve(const struct tf_serve_options *options)
 {
 	struct tf_supervisor supervisor;
@@ -332,9 +349,7 @@ int tf_serve(const struct tf_serve_options *options)
 	(void)signal(SIGPIPE, SIG_IGN);
 	status = prepare(&supervisor, &err);
 	if (status == TF_OK)
-		status = start_processes(&supervisor, &err);
-	if (status == TF_OK)
-		status = start_loop(&supervisor, &err);
+		status = start(&supervisor, &err);
 	if (status == TF_OK) {
 		event_base_dispatch(supervisor.base);
 	} else {

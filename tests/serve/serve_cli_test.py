@@ -192,13 +192,8 @@ def test_writes_nothing():
 
 def open_files(server):
     """Regular files that any of the processes holds open by a name."""
-    names = set()
-    for pid in [server.pid, *server.ranks]:
-        for fd in os.listdir(f"/proc/{pid}/fd"):
-            name = os.readlink(f"/proc/{pid}/fd/{fd}")
-            if name.startswith("/") and not name.startswith(("/dev/null", "/memfd:")):
-                names.add(name)
-    return names
+    return {name for pid in [server.pid, *server.ranks] for name in driver.links(pid)
+            if name.startswith("/") and not name.startswith(("/dev/null", "/memfd:"))}
 
 
 def test_ipv6():

@@ -45,6 +45,18 @@ def is_alive(pid):
         return False
 
 
+def links(pid):
+    """What its descriptors are; one that closes meanwhile is none."""
+    found = set()
+    place = f"/proc/{pid}/fd"
+    for fd in os.listdir(place):
+        try:
+            found.add(os.readlink(os.path.join(place, fd)))
+        except FileNotFoundError:
+            pass
+    return found
+
+
 def run(*args, package=PACKAGE, **more):
     """tfrun to its end: (exit code, stdout, stderr)."""
     words = [TFRUN, *args] + ([package] if package else [])

@@ -142,6 +142,16 @@ def test_signal_while_loading():
             check(code == expected and err == "", code, err)
 
 
+def test_signal_at_birth():
+    """As soon as there is a process, and mostly before anything listens to signals."""
+    for number, expected in 4 * ((signal.SIGTERM, 0), (signal.SIGINT, 130)):
+        with Server(*TIMEOUT, ready=False) as server:
+            while not driver.children(server.pid):
+                check(server.process.poll() is None, "ended by itself")
+            code, _, err = server.end(number)
+            check(code == expected and err == "", number, code, err)
+
+
 def handles(pid, number):
     with open(f"/proc/{pid}/status") as file:
         caught = next(line for line in file if line.startswith("SigCgt"))
@@ -170,6 +180,7 @@ def test_drain_is_bounded():
 
 driver.main([
     test_killed_while_loading, test_stopped_while_loading, test_asked_while_loading,
-    test_killed_while_idle, test_stopped_while_idle, test_killed_during_steps, test_stopped_during_steps,
-    test_lost_during_checked_steps, test_supervisor_killed, test_all_stopped_and_continued,
-    test_interrupt, test_signal_while_loading, test_second_signal, test_drain_is_bounded])
+    test_killed_while_idle, test_stopped_while_idle, test_killed_during_steps,
+    test_stopped_during_steps, test_lost_during_checked_steps, test_supervisor_killed,
+    test_all_stopped_and_continued, test_interrupt, test_signal_while_loading,
+    test_signal_at_birth, test_second_signal, test_drain_is_bounded])

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "serve"))
+from serve_driver import children, is_alive, links, wait_for  # noqa: E402
+
 TFPREP, TFRUN, WORKLOAD = sys.argv[1:4]
 PLACE = tempfile.TemporaryDirectory(prefix="tf-joined-")
 FOLDER = PLACE.name
@@ -87,27 +90,6 @@ def test_beside_the_ranks(path):
     assert err.count("\n") == 1, err
 
 
-def wait_until(condition, what):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return [int(text) for text in file.read().split()]
-
-
-def is_gone(pid):
-    """Whether it has ended; who reaps an orphan is not ours to say."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
-    except FileNotFoundError:
-        return True
-
-
 def ignores(pid, number):
     with open(f"/proc/{pid}/status") as file:
         mask = next(line for line in file if line.startswith("SigIgn")).split()[1]
@@ -122,17 +104,17 @@ class Loading:
                                       stderr=subprocess.PIPE, start_new_session=True,
                                       env={**os.environ, **environment})
         STARTED.append(self.tfrun)
-        wait_until(lambda: len(children(self.tfrun.pid)) == 3, "no processes")
+        wait_for(lambda: len(children(self.tfrun.pid)) == 3, "no processes")
         self.looking, *self.ranks = children(self.tfrun.pid)
         for pid in (self.looking, *self.ranks):
-            wait_until(lambda pid=pid: ignores(pid, signal.SIGTERM), f"{pid} minds signals")
+            wait_for(lambda pid=pid: ignores(pid, signal.SIGTERM), f"{pid} minds signals")
         self.processes = [self.looking, *self.ranks]
 
     def end(self, code):
         out, err = self.tfrun.communicate(timeout=60)
         assert self.tfrun.returncode == code, (self.tfrun.returncode, out, err)
         for pid in self.processes:
-            wait_until(lambda pid=pid: is_gone(pid), f"{pid} is left behind")
+            wait_for(lambda pid=pid: not is_alive(pid), f"the end of {pid}")
         return out, err
 
 
@@ -163,13 +145,8 @@ def test_driver_hangs(path):
 def test_descriptors(path):
     """A rank's own: of the sockets none is the supervisor's."""
     loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
-
-    def links(pid):
-        place = f"/proc/{pid}/fd"
-        return {os.readlink(os.path.join(place, name)) for name in os.listdir(place)}
-
     for pid in loading.ranks:  # it lets go of what is beside it first
-        wait_until(lambda pid=pid: not any("pidfd" in link for link in links(pid)), links(pid))
+        wait_for(lambda pid=pid: not any("pidfd" in link for link in links(pid)), links(pid))
     owners = {pid: {link for link in links(pid) if link.startswith("socket:")}
               for pid in (loading.tfrun.pid, *loading.processes)}
     for pid in loading.ranks:
@@ -186,7 +163,7 @@ def test_fault_then_signal(path):
         loading = Loading("--check", path, FAKE_NVML_SLOW="60000")
         rank = loading.ranks[0]
         os.kill(rank, signal.SIGKILL)
-        wait_until(lambda: rank not in children(loading.tfrun.pid), "its end is not seen")
+        wait_for(lambda: rank not in children(loading.tfrun.pid), "its end is not seen")
         loading.tfrun.send_signal(number)
         _, err = loading.end(1)
         assert "rank 0 was killed by signal 9" in err and err.count("\n") == 1, err
