@@ -71,8 +71,21 @@ MISTAKES = (
     (
         "a wait does not look at the link",
         COMMUNICATOR,
-        [("(status != TF_OK && tf_link_poll_departed(comm->options.link, &local) != TF_OK)", "0")],
+        [("(status != TF_OK && check_link(comm, deadline, &left_until, &local) != TF_OK)", "0")],
         (RANK, "eof"),
+    ),
+    (
+        "a wait goes on for ever behind a departure",
+        COMMUNICATOR,
+        [("status == TF_E_DISCONNECTED && !tf_deadline_passed(*until)",
+          "status == TF_E_DISCONNECTED")],
+        (RANK, "eof"),
+    ),
+    (
+        "a departure ends a wait at once",
+        COMMUNICATOR,
+        [("tf_deadline_after(TF_NCCL_LEFT_NS)", "tf_now_ns()")],
+        (UNIT, "test_peer_leaves_first"),
     ),
     (
         "a late collective is not aborted",

@@ -100,7 +100,7 @@ enum tf_status rank_mode_exchange(struct rank_job *job, struct tf_error *err)
 		"reduce-scatter and all-gather equal all-reduce at %u sizes of %u to %u rows "
 		"of %u elements",
 		done, rows[0], job->rows_max, job->row_elements);
-	return tf_nccl_communicator_close(comm, err);
+	return rank_job_close_comm(job, comm, err);
 }
 
 /* ---- eager ---- */
@@ -187,6 +187,6 @@ enum tf_status rank_mode_eager(struct rank_job *job, struct tf_error *err)
 		status = compare_eager(job, &ex, ns, err);
 	close_exchange(job, &ex);
 	TF_TRY(status);
-	TF_TRY(tf_nccl_communicator_close(comms[1], err));
-	return tf_nccl_communicator_close(comms[0], err);
+	TF_TRY(rank_job_close_comm(job, comms[1], err));
+	return rank_job_close_comm(job, comms[0], err);
 }

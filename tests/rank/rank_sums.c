@@ -101,5 +101,5 @@ enum tf_status rank_mode_sum(struct rank_job *job, int keep_apart, struct tf_err
 		tf_nccl_version_text(facts->version, version), facts->one_host ? "split" : "parent",
 		facts->one_host ? "" : ": ", facts->why_apart, CHAIN, rank_job_ms(facts->open_ns),
 		used > before ? (used - before) >> 20 : 0, facts->runtime_connect);
-	return tf_nccl_communicator_close(comm, err);
+	return rank_job_close_comm(job, comm, err);
 }

@@ -53,6 +53,13 @@ enum tf_status rank_job_meet(struct rank_job *job, struct tf_error *err)
 	return tf_link_barrier(job->link, tf_deadline_after(4 * job->timeout_ns), err);
 }
 
+enum tf_status rank_job_close_comm(
+	struct rank_job *job, struct tf_nccl_communicator *comm, struct tf_error *err)
+{
+	TF_TRY(rank_job_meet(job, err));
+	return tf_nccl_communicator_close(comm, err);
+}
+
 enum tf_status rank_job_tell(struct rank_job *job, const char *fmt, ...)
 {
 	char text[512];

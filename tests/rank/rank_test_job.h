@@ -32,6 +32,10 @@ TF_WARN_UNUSED enum tf_status rank_job_open_comm(struct rank_job *job, int keep_
 /* A barrier, with room for a rank that stalls for as long as the mode asks. */
 TF_WARN_UNUSED enum tf_status rank_job_meet(struct rank_job *job, struct tf_error *err);
 
+/* Closes it once all ranks are done with theirs, however busy the machine. */
+TF_WARN_UNUSED enum tf_status rank_job_close_comm(
+	struct rank_job *job, struct tf_nccl_communicator *comm, struct tf_error *err);
+
 /* A line on stdout with the rank and the mode before it; TF_OK. */
 enum tf_status rank_job_tell(struct rank_job *job, const char *fmt, ...) TF_PRINTF(2, 3);
 

@@ -105,11 +105,33 @@ static int call_collective(struct tf_nccl_communicator *comm, struct tf_nccl_com
 		what->from, what->to, what->count / (uint64_t)comm->world, dtype, TF_NCCL_SUM, on, stream);
 }
 
+/*
+ * Whether the link ends a wait. A peer that has its own result may leave while this rank still
+ * works on what it sent: `*until` (0 at the start of a wait) is how long that may take.
+ */
+static enum tf_status check_link(
+	struct tf_nccl_communicator *comm, int64_t deadline_ns, int64_t *until, struct tf_error *err)
+{
+	struct tf_error seen = {0};
+	enum tf_status status = tf_link_poll_departed(comm->options.link, &seen);
+
+	if (status == TF_E_DISCONNECTED && !*until) {
+		*until = tf_deadline_after(TF_NCCL_LEFT_NS);
+		if (*until > deadline_ns)
+			*until = deadline_ns;
+	}
+	if (status == TF_OK || (status == TF_E_DISCONNECTED && !tf_deadline_passed(*until)))
+		return TF_OK;
+	if (err)
+		*err = seen;
+	return status;
+}
+
 /* The parent begins and says later how it went. */
 static enum tf_status await_ready(struct tf_nccl_communicator *comm, struct tf_nccl_comm *on,
 	int64_t deadline_ns, struct tf_error *err)
 {
-	int64_t spin_until = tf_deadline_after(SPIN_NS), look_at = spin_until;
+	int64_t spin_until = tf_deadline_after(SPIN_NS), look_at = spin_until, left_until = 0;
 	int result = TF_NCCL_IN_PROGRESS;
 
 	for (;;) {
@@ -121,7 +143,7 @@ static enum tf_status await_ready(struct tf_nccl_communicator *comm, struct tf_n
 				"NCCL's call timed out: it was not enqueued within %" PRId64 " ms",
 				comm->options.timeout_ns / TF_NS_PER_MS);
 		if (tf_deadline_passed(look_at)) {
-			TF_TRY(tf_link_poll_departed(comm->options.link, err));
+			TF_TRY(check_link(comm, deadline_ns, &left_until, err));
 			look_at = tf_deadline_after(LOOK_NS);
 		}
 		if (!tf_deadline_passed(spin_until))
@@ -167,7 +189,7 @@ enum tf_status tf_nccl_communicator_enqueue(struct tf_nccl_communicator *comm,
 enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm, int64_t bound_ns,
 	tf_nccl_stream_wait_fn wait, void *user, struct tf_error *err)
 {
-	int64_t deadline = tf_deadline_after(bound_ns);
+	int64_t deadline = tf_deadline_after(bound_ns), left_until = 0;
 	struct tf_error local = {0};
 	enum tf_status status;
 	int result, late;
@@ -182,8 +204,9 @@ enum tf_status tf_nccl_communicator_wait(struct tf_nccl_communicator *comm, int6
 			break;
 		late = late && status == TF_E_TIMEOUT;
 		if (tf_nccl_ending_poll(comm, carrier(comm), &result, &local) != TF_OK ||
-			(status != TF_OK && tf_link_poll_departed(comm->options.link, &local) != TF_OK)) {
+			(status != TF_OK && check_link(comm, deadline, &left_until, &local) != TF_OK)) {
 			status = local.status;
+			late = 0;
 			break;
 		}
 	} while (status == TF_E_TIMEOUT && !late);

@@ -21,7 +21,8 @@
  *                makes NCCL give the call back. A hand-over to another thread would cost more than
  *                the call. It looks every sixteenth of the timeout, so a late call ends at most so
  *                much after its deadline.
- *   a wait       its caller's bound, looking at the link and at NCCL's errors meanwhile.
+ *   a wait       its caller's bound, looking at the link and at NCCL's errors meanwhile. A peer's
+ *                departure ends it after TF_NCCL_LEFT_NS, an abort at once.
  *   the end      TF_NCCL_END_NS. What NCCL does not give back by then is left behind, with its
  *                memory, and said (TF_E_TIMEOUT).
  *
@@ -65,6 +66,13 @@ extern "C" {
 
 /* Far above what an abort takes (tens of ms), below what an operator waits for. */
 #define TF_NCCL_END_NS (5 * TF_NS_PER_S)
+
+/*
+ * How long a wait goes on behind a peer's departure. A rank may close once its own wait is over,
+ * and another one's stream may then still work on what it sent, which takes it microseconds; the
+ * rest is for a machine that is busy.
+ */
+#define TF_NCCL_LEFT_NS (500 * TF_NS_PER_MS)
 
 struct tf_nccl_communicator;
 
