@@ -160,6 +160,14 @@ static void end_now(struct tf_supervisor *supervisor, int exit_code)
 	end_loop(supervisor, exit_code, &cause);
 }
 
+/* Who asked for a result must not take an end without one for it. */
+static void end_without_result(struct tf_supervisor *supervisor)
+{
+	fflush(stdout);
+	fputs("tfrun: interrupted before there was a result\n", stderr);
+	end_now(supervisor, TF_EXIT_INTERRUPTED);
+}
+
 static void on_signal(evutil_socket_t number, short what, void *user)
 {
 	struct tf_supervisor *supervisor = user;
@@ -172,6 +180,8 @@ static void on_signal(evutil_socket_t number, short what, void *user)
 		end_now(supervisor, number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_FAILED);
 	else if (supervisor->state == TF_STATE_LOADING && supervisor->held.status != TF_OK)
 		tf_supervisor_fail(supervisor, &supervisor->held); /* it was first */
+	else if (supervisor->options->mode != TF_SERVE_HTTP && supervisor->state != TF_STATE_DRAINING)
+		end_without_result(supervisor);
 	else if (supervisor->state == TF_STATE_LOADING)
 		end_now(supervisor, exit_code);
 	else

@@ -10,9 +10,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 import serve_driver as driver
-from serve_driver import PACKAGE, Server, check, run
+from serve_driver import PACKAGE, TFRUN, Server, check, run
 
 EDIT = sys.argv[3]
 FOLDER = tempfile.mkdtemp(prefix="tfrun test \u00e9\u6f22 ")
@@ -46,6 +47,23 @@ def test_about():
     check(code == 0 and "--strict" in out and not err, out)
     code, out, err = run("--man", package=None)
     check(code == 0 and "TFRUN 1" in out.upper().replace('"', "") and not err, out)
+
+
+def test_told_to_end():
+    """While loading and while measuring: who has no result has no success."""
+    for option, pause_s in (("--check", 0), ("--drift", 0), ("--bench", 0), ("--bench", 0.3)):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with subprocess.Popen([TFRUN, option, PACKAGE], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                driver.wait_for(lambda p=process: driver.children(p.pid), "a rank")
+                time.sleep(pause_s)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=driver.WAIT_S)
+            if out and option != "--bench":  # it was faster than the signal; a bench takes seconds
+                check(process.returncode == 0 and not err, option, process.returncode, err)
+                continue
+            expect((process.returncode, out, err), 130, "interrupted before there was a result")
+            check(out == "", option, out)
 
 
 def test_no_package():
@@ -213,8 +231,8 @@ def test_ipv6():
 
 try:
     driver.main([
-        test_usage, test_about, test_no_package, test_damaged_package, test_misfit,
-        test_wrong_world, test_capacity, test_check, test_device, test_bench, test_drift,
-        test_taken_port, test_writes_nothing, test_ipv6])
+        test_usage, test_about, test_told_to_end, test_no_package, test_damaged_package,
+        test_misfit, test_wrong_world, test_capacity, test_check, test_device, test_bench,
+        test_drift, test_taken_port, test_writes_nothing, test_ipv6])
 finally:
     shutil.rmtree(FOLDER, ignore_errors=True)
