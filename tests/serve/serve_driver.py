@@ -64,6 +64,14 @@ def run(*args, package=PACKAGE, **more):
     return done.returncode, done.stdout, done.stderr
 
 
+def in_order(pids):
+    """As they were forked: pids rise, and behind the highest begin anew."""
+    with open("/proc/sys/kernel/pid_max") as file:
+        half = int(file.read()) // 2
+    wrapped = pids and max(pids) - min(pids) > half
+    return sorted(pids, key=lambda pid: (wrapped and pid < half, pid))
+
+
 class Server:
     """A serving tfrun at a free port; the end of the `with` block must find it ended or ends it."""
 
@@ -86,10 +94,10 @@ class Server:
                 break
         if self.port is None:
             raise AssertionError(f"never ready: {self.process.communicate()}")
-        self.ranks = sorted(children(self.pid))
+        self.ranks = in_order(children(self.pid))
 
     def wait_children(self, count):
-        self.ranks = sorted(wait_for(
+        self.ranks = in_order(wait_for(
             lambda: len(children(self.pid)) >= count and children(self.pid), "the ranks"))
         return self.ranks
 

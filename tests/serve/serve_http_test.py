@@ -9,7 +9,8 @@ import socket
 import serve_driver as driver
 from serve_driver import PACKAGE, Server, check
 
-SERVER = Server()
+# Nothing here is about this bound, nor about five of it, within which a drain must end.
+SERVER = Server("--timeout", "20000")
 
 
 def expect_error(status, answer, code, *words):
