@@ -41,6 +41,8 @@ static void matrix_batch(struct rig *rig, struct rig_call call, enum tf_fill fil
 					call.threads = 256;
 				call.chunk_bytes = writer == TF_WRITER_QUEUED ? 1024 : 0;
 				call.area_out = count;
+				if (count == AREAS)
+					kernels_give_up("a batch of more kernels than AREAS");
 				calls[count++] = call;
 			}
 		}

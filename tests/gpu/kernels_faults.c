@@ -19,7 +19,6 @@ void kernels_absent_peer(struct rig *rig, int kernel)
 		.ctas = 2,
 		.threads = 128};
 	struct tf_control control;
-	uint64_t begin = rig_now_ns();
 	char why[96];
 
 	rig_reset(rig, 20000000, 0);
@@ -38,8 +37,6 @@ void kernels_absent_peer(struct rig *rig, int kernel)
 	rig_control(rig, 1, &control);
 	if (control.abort != 1)
 		kernels_fail(rig, 1, &call, "the peer's abort word was not raised");
-	if (rig_now_ns() - begin > UINT64_C(3000000000))
-		kernels_fail(rig, 0, &call, "took more than 3 s");
 	/* The second rank comes too late: it may finish on what was sent, or ends by the abort. */
 	rig_launch(rig, 1, &call);
 	if (rig_wait(rig, WAIT_S))
