@@ -74,6 +74,26 @@ enum tf_status tf_star_fail(struct tf_link *link, const struct tf_error *fault,
 }
 
 /*
+ * What rank 0 itself still waits for while `rank` has done its part: ranks that never came, or
+ * those without a request in the operation under way; else 0.
+ */
+static uint32_t missing_beside(const struct tf_link *link, uint32_t rank, uint16_t *out_type)
+{
+	const struct tf_link_peer *peer = &link->peers[rank];
+	int is_waiting = peer->held && peer->in.frame.tag == link->tag;
+	uint32_t absent = 0, silent = 0;
+
+	for (uint32_t r = 1; r < link->world; r++) {
+		if (link->peers[r].fd < 0)
+			absent |= ONLY_RANK(r);
+		else if (!link->peers[r].held)
+			silent |= ONLY_RANK(r);
+	}
+	*out_type = absent ? TF_FRAME_WELCOME : peer->in.frame.type;
+	return absent ? absent : is_waiting ? silent : 0;
+}
+
+/*
  * A fault came from `rank`. Rank 0's words are for everyone; another rank's are put into words
  * here.
  */
@@ -82,6 +102,8 @@ static enum tf_status adopt(
 {
 	struct tf_error note;
 	struct tf_error fault;
+	uint32_t missing;
+	uint16_t type;
 	enum tf_status status =
 		tf_frame_note_decode(reader->payload.data, reader->payload.size, &note, &fault);
 
@@ -91,6 +113,10 @@ static enum tf_status adopt(
 	}
 	if (link->rank != 0)
 		return tf_star_fail(link, &note, TF_STAR_COMMON, ONLY_RANK(0), err);
+	/* It heard nothing because rank 0 waits as well: the missing ones are at fault. */
+	missing = missing_beside(link, rank, &type);
+	if (note.status == TF_E_TIMEOUT && missing)
+		return tf_star_timed_out(link, type, "no word from", missing, err);
 	fault = note;
 	fault.status = TF_E_ABORTED;
 	tf_error_prefix(&fault, "rank %u %s", rank, note.status == TF_E_ABORTED ? "aborted" : "failed");

@@ -10,7 +10,8 @@
  * Deadlines are absolute (base/deadline.h). Every rank passes about the same one. Rank 0 stops
  * waiting after nine tenths of its time and names the ranks that are missing, so that its word
  * reaches the others before their own clocks run out; a rank that hears nothing says "no word
- * from rank 0". A call returns by its deadline, plus at most TF_LINK_GRACE_NS for telling the
+ * from rank 0". Where another rank's clock runs out first and rank 0 waits as well, it names the
+ * missing ranks then. A call returns by its deadline, plus at most TF_LINK_GRACE_NS for telling the
  * others when it fails.
  *
  * Failure is common. Rank 0 tells every other rank before it returns, so all ranks report one

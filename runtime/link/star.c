@@ -70,10 +70,24 @@ const char *tf_star_rank_list(uint32_t ranks, char *out, size_t size)
 	return out;
 }
 
-/* A wait ended by its clock: `ranks` did what `what` says. */
-static enum tf_status timed_out(
+/*
+ * This rank's clock ran out first. Where rank 0 waits too it knows who is missing and says so at
+ * once; what else it says comes of this rank's own word.
+ */
+static void hear_verdict(struct tf_link *link, int64_t deadline_ns)
+{
+	struct pollfd watch = {.fd = link->peers[0].fd, .events = POLLIN};
+	struct tf_error own = link->fault, said = {0};
+
+	while (tf_star_pump(link, 0, &said) == TF_OK && !tf_deadline_passed(deadline_ns))
+		(void)poll(&watch, 1, tf_deadline_poll_ms(deadline_ns));
+	link->fault = said.status == TF_E_TIMEOUT ? said : own;
+}
+
+enum tf_status tf_star_timed_out(
 	struct tf_link *link, uint16_t type, const char *what, uint32_t ranks, struct tf_error *err)
 {
+	int64_t grace = tf_deadline_after(TF_LINK_GRACE_NS);
 	char list[TF_STAR_LIST_BYTES];
 	char operation[32];
 	struct tf_error fault;
@@ -84,7 +98,12 @@ static enum tf_status timed_out(
 		snprintf(operation, sizeof(operation), "%s %u", tf_frame_type_name(type), link->tag);
 	TF_FAIL(&fault, TF_E_TIMEOUT, "%s timed out: %s %s", operation, what,
 		tf_star_rank_list(ranks, list, sizeof(list)));
-	return tf_star_fail(link, &fault, TF_STAR_COMMON, 0, err);
+	(void)tf_star_fail(link, &fault, TF_STAR_COMMON, 0, NULL);
+	if (link->rank != 0)
+		hear_verdict(link, grace);
+	if (err)
+		*err = link->fault;
+	return link->fault.status;
 }
 
 static enum tf_status poll_failed(struct tf_link *link, struct tf_error *err)
@@ -156,7 +175,7 @@ enum tf_status tf_star_gather(
 		if (!missing)
 			break;
 		if (ready == 0)
-			return timed_out(link, type, "no word from", missing, err);
+			return tf_star_timed_out(link, type, "no word from", missing, err);
 		TF_TRY(wait_and_pump(link, 0, give_up, &ready, err));
 	}
 	for (uint32_t r = 1; r < link->world; r++)
@@ -228,7 +247,7 @@ enum tf_status tf_star_flush(
 		if (!pending)
 			return TF_OK;
 		if (ready == 0)
-			return timed_out(link, type, "the answer was not taken by", pending, err);
+			return tf_star_timed_out(link, type, "the answer was not taken by", pending, err);
 		for (uint32_t r = 0; r < TF_WORLD_MAX; r++)
 			watch[r] = (struct pollfd){
 				.fd = pending & ONLY_RANK(r) ? link->peers[r].fd : -1,
@@ -255,8 +274,8 @@ static enum tf_status wait_answer(
 			TF_TRY(push(link, 0, err));
 		sending = !tf_frame_writer_is_done(&root->out);
 		if (ready == 0)
-			return timed_out(link, type, sending ? "the request was not taken by" : "no word from",
-				ONLY_RANK(0), err);
+			return tf_star_timed_out(link, type,
+				sending ? "the request was not taken by" : "no word from", ONLY_RANK(0), err);
 		TF_TRY(wait_and_pump(link, sending ? ONLY_RANK(0) : 0, deadline_ns, &ready, err));
 	}
 	return check_held(link, 0, type, err);

@@ -11,7 +11,8 @@
  * 1. A rank has at most one request open, so rank 0 holds at most one frame a rank; behind it can
  *    only come a fault or the end of the stream.
  * 2. Rank 0 sends an answer for a request or a fault, nothing else.
- * 3. The first failure goes into `fault`, is told to the others once, and stays.
+ * 3. The first failure goes into `fault`, is told to the others once, and stays; but where the
+ *    clock of another rank than 0 ran out first, rank 0's word takes its place.
  */
 #ifndef TF_RUNTIME_LINK_STAR_H
 #define TF_RUNTIME_LINK_STAR_H
@@ -100,6 +101,14 @@ TF_WARN_UNUSED enum tf_status tf_star_pump(
  */
 enum tf_status tf_star_fail(struct tf_link *link, const struct tf_error *fault,
 	enum tf_star_whose whose, uint32_t skip_ranks, struct tf_error *err);
+
+/*
+ * A wait ended by its clock: "TYPE TAG timed out: WHAT ranks 1 and 2" (`ranks`: bits). On another
+ * rank than 0 that may be because rank 0 still waits for a third one: it is told, and asked for at
+ * most the grace, who.
+ */
+enum tf_status tf_star_timed_out(
+	struct tf_link *link, uint16_t type, const char *what, uint32_t ranks, struct tf_error *err);
 
 /* "rank 2", "ranks 1, 2 and 3" from bits; cut if `size` is short. Returns `out`. */
 const char *tf_star_rank_list(uint32_t ranks, char *out, size_t size);

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/deadline.h"
+#include "runtime/link/star.h"
 #include "runtime/link/stream.h"
 #include "tests/link/rank_threads.h"
 
@@ -289,6 +290,88 @@ static void test_silence(void **state)
 	close_link();
 }
 
+/* A rank whose clock ran out before rank 0's blames rank 0, which knows who is missing. */
+static void test_early_clock_at_rank_0(void **state)
+{
+	uint8_t bytes[TF_FRAME_HEADER_BYTES + TF_FRAME_NOTE_MAX], note[TF_FRAME_NOTE_MAX];
+	size_t size =
+		tf_frame_note_encode(TF_E_TIMEOUT, "barrier 1 timed out: no word from rank 0", note);
+	struct tf_error err;
+
+	(void)state;
+	open_link(4, 0);
+	make_frame(bytes, TF_FRAME_BARRIER, 3, 1, NULL, 0);
+	send_raw(ends.peer_fds[3], bytes, TF_FRAME_HEADER_BYTES, NULL, 0);
+	make_frame(bytes, TF_FRAME_BARRIER, 1, 1, NULL, 0);
+	send_raw(ends.peer_fds[1], bytes, TF_FRAME_HEADER_BYTES, NULL, 0);
+	send_raw(ends.peer_fds[1], bytes, make_frame(bytes, TF_FRAME_FAULT, 1, 1, note, (uint32_t)size),
+		NULL, 0);
+	assert_int_equal(tf_link_barrier(link_under_test, SOON, &err), TF_E_TIMEOUT);
+	assert_string_equal(err.text, "barrier 1 timed out: no word from rank 2");
+	for (uint32_t r = 1; r < 4; r++)
+		assert_told(ends.peer_fds[r], TF_E_TIMEOUT, err.text);
+	close_link();
+}
+
+/* The same while the ranks meet: rank 2 has no connection yet. */
+static void test_early_clock_at_the_rendezvous(void **state)
+{
+	uint8_t bytes[TF_FRAME_HEADER_BYTES + TF_FRAME_NOTE_MAX], note[TF_FRAME_NOTE_MAX];
+	size_t size = tf_frame_note_encode(TF_E_TIMEOUT, "rendezvous timed out: no word", note);
+	struct tf_error err;
+
+	(void)state;
+	assert_int_equal(tf_link_create_pairs(3, &ends, NULL), TF_OK);
+	close(ends.root_fds[2]);
+	ends.root_fds[2] = -1;
+	assert_int_equal(tf_link_attach(&ends, 0, &link_under_test, NULL), TF_OK);
+	send_raw(ends.peer_fds[1], bytes, make_frame(bytes, TF_FRAME_FAULT, 1, 0, note, (uint32_t)size),
+		NULL, 0);
+	assert_int_equal(tf_link_poll_departed(link_under_test, &err), TF_E_TIMEOUT);
+	assert_string_equal(err.text, "rendezvous timed out: no word from rank 2");
+	assert_told(ends.peer_fds[1], TF_E_TIMEOUT, err.text);
+	close_link();
+}
+
+/* The other side of it: rank 0's verdict takes the place of what this rank believed. */
+static void test_early_clock_hears_rank_0(void **state)
+{
+	static const char own[] = "barrier 1 timed out: no word from rank 0";
+	static const struct {
+		enum tf_status status;
+		const char *said, *text;
+	} cases[] = {
+		{TF_E_TIMEOUT, "barrier 1 timed out: no word from rank 2",
+			"barrier 1 timed out: no word from rank 2"},
+		{TF_E_ABORTED, "rank 1 failed: barrier 1 timed out: no word from rank 0", own},
+		{TF_OK, NULL, own}, /* it closes */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[TF_FRAME_HEADER_BYTES + TF_FRAME_NOTE_MAX], note[TF_FRAME_NOTE_MAX];
+		struct tf_error err = {0};
+
+		open_link(3, 1);
+		assert_int_equal(tf_star_begin(link_under_test, NULL), TF_OK);
+		if (cases[i].said)
+			send_raw(ends.root_fds[1], bytes,
+				make_frame(bytes, TF_FRAME_FAULT, 0, 1, note,
+					(uint32_t)tf_frame_note_encode(cases[i].status, cases[i].said, note)),
+				NULL, 0);
+		else
+			close(ends.root_fds[1]);
+		ends.root_fds[1] = cases[i].said ? ends.root_fds[1] : -1;
+		assert_int_equal(
+			tf_star_timed_out(link_under_test, TF_FRAME_BARRIER, "no word from", 1, &err),
+			TF_E_TIMEOUT);
+		assert_string_equal(err.text, cases[i].text);
+		assert_int_equal(tf_link_barrier(link_under_test, SOON, &err), TF_E_TIMEOUT);
+		assert_string_equal(err.text, cases[i].text);
+		close_link();
+	}
+}
+
 /* Rank 0 waits for nine tenths of its time; a deadline that never comes stays one. */
 static void test_answer_that_nobody_takes(void **state)
 {
@@ -340,6 +423,9 @@ int main(void)
 		cmocka_unit_test(test_health_check_of_another_rank),
 		cmocka_unit_test(test_reason_behind_a_closed_socket),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_early_clock_at_rank_0),
+		cmocka_unit_test(test_early_clock_at_the_rendezvous),
+		cmocka_unit_test(test_early_clock_hears_rank_0),
 		cmocka_unit_test(test_answer_that_nobody_takes),
 		cmocka_unit_test(test_departure_instead_of_taking_the_answer),
 	};
