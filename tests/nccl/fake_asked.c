@@ -53,6 +53,20 @@ int fake_leave(struct tf_nccl_comm *comm, int result)
 	return result;
 }
 
+/* Until the abort. */
+static void hang(const struct tf_nccl_comm *comm)
+{
+	int touches = fake_asked_number("FAKE_NCCL_TOUCH", 0);
+
+	while (!(comm && fake_load(comm->aborted))) {
+		const volatile char *given = comm ? __atomic_load_n(&comm->given, __ATOMIC_ACQUIRE) : NULL;
+
+		if (touches && given)
+			(void)*given;
+		usleep(touches ? 0 : 1000);
+	}
+}
+
 int fake_enter(struct tf_nccl_comm *comm, const char *name)
 {
 	if (comm && fake_load(&comm->has_ended))
@@ -60,8 +74,7 @@ int fake_enter(struct tf_nccl_comm *comm, const char *name)
 	if (comm)
 		fake_add(&comm->inside, 1);
 	if (fake_asked("FAKE_NCCL_HANG", name)) {
-		while (!(comm && fake_load(comm->aborted)))
-			usleep(1000);
+		hang(comm);
 		if (getenv("FAKE_NCCL_SLOW"))
 			usleep(300000);
 		return TF_NCCL_INTERNAL_ERROR;

@@ -175,6 +175,9 @@ static int enqueue(const struct work *what)
 	if (!work)
 		abort();
 	*work = *what;
+	__atomic_store_n(&comm->given, what->from, __ATOMIC_RELEASE);
+	if (comm->parent)
+		__atomic_store_n(&comm->parent->given, what->from, __ATOMIC_RELEASE);
 	fake_add(&comm->pending, 1);
 	if (comm->blocking) {
 		launch(work);

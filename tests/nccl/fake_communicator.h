@@ -17,6 +17,7 @@
  *                        "captured:CODE" collectives in a capture
  *   FAKE_NCCL_HANG       NAME, a call that returns only after the abort, and never where there is
  *                        no communicator yet
+ *   FAKE_NCCL_TOUCH      1: it reads what the last collective was given, as a kernel would
  *   FAKE_NCCL_SLOW       it returns some time after the abort, and a split takes half a second
  *   FAKE_NCCL_TAKES      NAME:MS, a call that takes so long, and then does what it should
  *   FAKE_NCCL_LATE       1: work that ends with the abort only
@@ -51,8 +52,9 @@ struct tf_nccl_comm {
 	unsigned rank, world, splits;
 	int calls, works;
 	int blocking, is_connected;
-	int shares;   /* a parent: its splits have its abort flag */
-	int is_alone; /* nothing aborts it: it, and its parent, block */
+	int shares;        /* a parent: its splits have its abort flag */
+	const void *given; /* to the family's last collective; __atomic */
+	int is_alone;      /* nothing aborts it: it, and its parent, block */
 	/* read and written by fake_load, fake_store and fake_add alone */
 	int *aborted; /* of the family */
 	int state, inside, pending, has_ended;

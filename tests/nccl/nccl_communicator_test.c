@@ -210,6 +210,16 @@ static void test_hanging_abort(void **state)
 	run(&scene);
 }
 
+/* So is one behind an end that failed, which is not all that is said then. */
+static void test_hanging_abort_at_the_end(void **state)
+{
+	const struct scene scene = {
+		.fail = "ncclCommDestroy:3", .hang = "ncclCommAbort", .faulty = -1, .close = TF_E_TIMEOUT};
+
+	(void)state;
+	run(&scene);
+}
+
 static void test_hanging_destroy(void **state)
 {
 	const struct scene scene = {.hang = "ncclCommDestroy", .faulty = -1, .close = TF_E_TIMEOUT};
@@ -344,9 +354,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_end), cmocka_unit_test(test_failing_call),
 		cmocka_unit_test(test_hanging_call), cmocka_unit_test(test_slow_split),
 		cmocka_unit_test(test_slow_return), cmocka_unit_test(test_late_return),
-		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_destroy),
-		cmocka_unit_test(test_graphs_go_first), cmocka_unit_test(test_refused_collectives),
-		cmocka_unit_test(test_abort), cmocka_unit_test(test_peer_leaves_first)};
+		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_abort_at_the_end),
+		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
+		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_peer_leaves_first)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

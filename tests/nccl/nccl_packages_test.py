@@ -210,6 +210,13 @@ def test_loads():
     check(code == 0, code, err)
 
 
+def test_left_behind():
+    """What NCCL does not give back keeps the memory that its kernels may still be in."""
+    code, _, err = driver.run("--check", "--timeout", "10000", package=PACKAGE, env=settings(
+        FAKE_NCCL_FAIL="ncclCommDestroy:3", FAKE_NCCL_HANG="ncclCommAbort", FAKE_NCCL_TOUCH="1"))
+    check(code == 0, code, err)
+
+
 def test_other_version():
     code, _, err = driver.run(
         "--check", package=PACKAGE, env=settings(FAKE_NCCL_VERSION="22705"))
@@ -281,7 +288,7 @@ STAND_IN = [
     test_refusals, test_catalog, test_log, test_other_version, test_other_bytes]
 # Streams of the host are not captured: its graphs call when they run.
 OTHERS = {
-    "host": [*STAND_IN, test_hang, test_lost_during_steps],
+    "host": [*STAND_IN, test_hang, test_lost_during_steps, test_left_behind],
     "cuda": [*STAND_IN, test_capture_fails],
     "nccl": [test_class_of_its_own, test_lost_during_steps]}
 allow_any_sums()

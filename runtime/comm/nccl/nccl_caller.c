@@ -173,7 +173,7 @@ enum tf_status tf_nccl_caller_close(struct tf_nccl_caller *caller, struct tf_err
 	if (!caller)
 		return TF_OK;
 	status = tf_nccl_communicator_close(caller->comm, err);
-	if (status != TF_E_USAGE)
+	if (status != TF_E_USAGE && status != TF_E_TIMEOUT)
 		tf_free(caller);
 	return status;
 }

@@ -36,7 +36,8 @@ struct tf_nccl_caller_options {
 struct tf_nccl_caller;
 
 /*
- * Collective, bounded by twice the timeout. TF_E_UNAVAILABLE: no NCCL, one that cannot use this
+ * Collective, bounded by four times the timeout: twice for whether every rank's NCCL will do, twice
+ * for its start-up; a failure, by TF_NCCL_END_NS more. TF_E_UNAVAILABLE: no NCCL, one that cannot use this
  * device's memory, or ranks that are not on one host, and why; else as tf_nccl_communicator_open.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_caller_open(const struct tf_nccl_caller_options *options,
@@ -57,7 +58,11 @@ TF_WARN_UNUSED enum tf_status tf_nccl_caller_wait(struct tf_nccl_caller *caller,
 /* Ends it for `why`; takes NULL. Calls that run are sent back. */
 void tf_nccl_caller_abort(struct tf_nccl_caller *caller, const struct tf_error *why);
 
-/* Behind the last graph that holds a call. Takes NULL. Statuses as tf_nccl_communicator_close. */
+/*
+ * Behind the last graph that holds a call. Takes NULL. Statuses as tf_nccl_communicator_close;
+ * TF_E_TIMEOUT: the device, the memory that calls were given and `user` stay until the process
+ * ends.
+ */
 TF_WARN_UNUSED enum tf_status tf_nccl_caller_close(
 	struct tf_nccl_caller *caller, struct tf_error *err);
 

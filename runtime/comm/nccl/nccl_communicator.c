@@ -277,7 +277,8 @@ enum tf_status tf_nccl_communicator_close(struct tf_nccl_communicator *comm, str
 	tf_nccl_ending_quiet(comm);
 	if (tf_nccl_ending_check(comm, NULL) == TF_OK)
 		status = tf_nccl_ending_call(comm, destroy_family, "NCCL's end", 0, deadline, err);
-	if (!tf_nccl_ending_fini(comm, deadline) && status == TF_OK)
+	/* Whatever failed: the caller must know that something of it still runs. */
+	if (!tf_nccl_ending_fini(comm, deadline))
 		status = TF_FAIL(err, TF_E_TIMEOUT,
 			"NCCL did not give back a communicator within %d s: it is left behind",
 			(int)(TF_NCCL_END_NS / TF_NS_PER_S));

@@ -164,8 +164,9 @@ void tf_nccl_communicator_abort(struct tf_nccl_communicator *comm, const struct 
 /*
  * Takes NULL. An open one is finalised and destroyed, the split before the parent; an ended one is
  * freed. TF_E_USAGE: graphs are alive, by number; nothing happened. TF_E_TIMEOUT: NCCL gave
- * something not back within TF_NCCL_END_NS; it is left behind and `comm` is gone. TF_E_SYSTEM: a
- * call failed; `comm` is gone.
+ * something not back within TF_NCCL_END_NS; `comm` is gone and its inside left behind: a thread of
+ * it may still be in `ending`, and a kernel of NCCL's in the memory of a collective, so what they
+ * use stays until the process ends. TF_E_SYSTEM: a call failed; `comm` is gone.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_communicator_close(
 	struct tf_nccl_communicator *comm, struct tf_error *err);
