@@ -106,7 +106,9 @@ static void test_hanging_start(void **state)
 			.faulty = i == 0 ? 0 : 1,
 			.timeout_ns = TF_NS_PER_S,
 			.open = TF_E_TIMEOUT,
-			.text = "cannot open NCCL"};
+			.text = i == 0 ? "ncclGetUniqueId did not return"
+				: i == 1   ? "NCCL's start-up timed out: no answer of a peer's"
+						   : "NCCL's split timed out: no answer of a peer's"};
 
 		run(&scene);
 	}

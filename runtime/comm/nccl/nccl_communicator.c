@@ -32,7 +32,7 @@ static enum tf_status check_options(
 enum tf_status tf_nccl_communicator_open(const struct tf_nccl_communicator_options *options,
 	struct tf_nccl_communicator **out, struct tf_error *err)
 {
-	int64_t began = tf_now_ns();
+	int64_t began = tf_now_ns(), end;
 	struct tf_nccl_communicator *comm;
 	struct tf_error local = {0};
 
@@ -54,9 +54,10 @@ enum tf_status tf_nccl_communicator_open(const struct tf_nccl_communicator_optio
 		return TF_OK;
 	}
 	tf_error_prefix(&local, "cannot open NCCL");
+	end = tf_deadline_after(TF_NCCL_END_NS);
 	if (comm->watcher_runs)
 		(void)!tf_nccl_ending_give_up(comm, &local, NULL);
-	(void)tf_nccl_ending_fini(comm, tf_deadline_after(TF_NCCL_END_NS));
+	(void)tf_nccl_ending_fini(comm, end);
 	if (err)
 		*err = local;
 	return local.status;
@@ -276,7 +277,8 @@ enum tf_status tf_nccl_communicator_close(struct tf_nccl_communicator *comm, str
 			"%u graphs hold collectives of NCCL's: they are destroyed before it", comm->graphs);
 	tf_nccl_ending_quiet(comm);
 	if (tf_nccl_ending_check(comm, NULL) == TF_OK)
-		status = tf_nccl_ending_call(comm, destroy_family, "NCCL's end", 0, deadline, err);
+		status = tf_nccl_ending_call(comm, destroy_family,
+			"NCCL's end timed out: its communicators were not given back", 0, deadline, err);
 	/* Whatever failed: the caller must know that something of it still runs. */
 	if (!tf_nccl_ending_fini(comm, deadline))
 		status = TF_FAIL(err, TF_E_TIMEOUT,

@@ -256,7 +256,7 @@ static void *run_call(void *user)
 }
 
 /* Until the call is through, or the link or the clock says that it must not be waited for. */
-static enum tf_status await_call(struct tf_nccl_communicator *comm, const char *name,
+static enum tf_status await_call(struct tf_nccl_communicator *comm, const char *late,
 	int minds_link, int64_t deadline_ns, struct tf_error *err)
 {
 	enum tf_status status = TF_OK;
@@ -276,13 +276,13 @@ static enum tf_status await_call(struct tf_nccl_communicator *comm, const char *
 		if (runs && minds_link)
 			status = tf_link_poll_departed(comm->options.link, err);
 		if (runs && status == TF_OK && tf_deadline_passed(deadline_ns))
-			status = TF_FAIL(err, TF_E_TIMEOUT, "%s timed out: no answer of a peer's", name);
+			status = TF_FAIL(err, TF_E_TIMEOUT, "%s", late);
 	}
 	return status;
 }
 
 enum tf_status tf_nccl_ending_call(struct tf_nccl_communicator *comm, tf_nccl_call_fn call,
-	const char *name, int minds_link, int64_t deadline_ns, struct tf_error *err)
+	const char *late, int minds_link, int64_t deadline_ns, struct tf_error *err)
 {
 	struct tf_error local = {0};
 	enum tf_status status;
@@ -301,7 +301,7 @@ enum tf_status tf_nccl_ending_call(struct tf_nccl_communicator *comm, tf_nccl_ca
 			"cannot start a thread for NCCL: %s", strerror(code));
 	} else {
 		comm->caller_runs = 1;
-		status = await_call(comm, name, minds_link, deadline_ns, &local);
+		status = await_call(comm, late, minds_link, deadline_ns, &local);
 	}
 	if (status == TF_OK)
 		return TF_OK;

@@ -76,10 +76,10 @@ TF_WARN_UNUSED enum tf_status tf_nccl_ending_poll(struct tf_nccl_communicator *c
 
 /*
  * Runs `call` on a thread of its own and waits until the deadline, if `minds_link` looking at the
- * link meanwhile. `name` is for messages. When it fails, the communicator has begun to end.
+ * link meanwhile. `late` is what it says then. When it fails, the communicator has begun to end.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_ending_call(struct tf_nccl_communicator *comm,
-	tf_nccl_call_fn call, const char *name, int minds_link, int64_t deadline_ns,
+	tf_nccl_call_fn call, const char *late, int minds_link, int64_t deadline_ns,
 	struct tf_error *err);
 
 #ifdef __cplusplus

@@ -122,7 +122,7 @@ static enum tf_status agree(struct tf_nccl_communicator *comm, const struct tf_e
 
 /* One step that every rank makes, and the agreement behind it. */
 static enum tf_status take_step(struct tf_nccl_communicator *comm, enum tf_nccl_step step,
-	tf_nccl_call_fn call, const char *name, int64_t deadline_ns, struct tf_error *err)
+	tf_nccl_call_fn call, const char *late, int64_t deadline_ns, struct tf_error *err)
 {
 	/* The others' word must reach this rank, and this rank's the others, before the end. */
 	int64_t call_deadline = tf_now_ns() + tf_deadline_left_ns(deadline_ns) * 8 / 10;
@@ -131,7 +131,7 @@ static enum tf_status take_step(struct tf_nccl_communicator *comm, enum tf_nccl_
 	if (comm->options.before)
 		comm->options.before(comm->options.user, step);
 	if (call)
-		(void)!tf_nccl_ending_call(comm, call, name, 1, call_deadline, &local);
+		(void)!tf_nccl_ending_call(comm, call, late, 1, call_deadline, &local);
 	return agree(comm, &local, deadline_ns, err);
 }
 
@@ -143,8 +143,8 @@ static enum tf_status share_id(
 	struct tf_bytes bytes = {0};
 	enum tf_status status;
 
-	TF_TRY(
-		take_step(comm, TF_NCCL_STEP_ID, is_root ? make_id : NULL, "NCCL's id", deadline_ns, err));
+	TF_TRY(take_step(comm, TF_NCCL_STEP_ID, is_root ? make_id : NULL,
+		"NCCL's id timed out: ncclGetUniqueId did not return", deadline_ns, err));
 	status = tf_link_broadcast(link, is_root ? &comm->id : NULL, is_root ? sizeof(comm->id) : 0,
 		is_root ? NULL : &bytes, deadline_ns, err);
 	if (status == TF_OK && !is_root) {
@@ -168,8 +168,10 @@ enum tf_status tf_nccl_start(
 	settle_settings(facts);
 	TF_TRY(open_library(comm, deadline_ns, err));
 	TF_TRY(share_id(comm, deadline_ns, err));
-	TF_TRY(take_step(comm, TF_NCCL_STEP_PARENT, make_parent, "NCCL's start-up", deadline_ns, err));
+	TF_TRY(take_step(comm, TF_NCCL_STEP_PARENT, make_parent,
+		"NCCL's start-up timed out: no answer of a peer's", deadline_ns, err));
 	if (!facts->one_host)
 		return TF_OK;
-	return take_step(comm, TF_NCCL_STEP_SPLIT, make_split, "NCCL's split", deadline_ns, err);
+	return take_step(comm, TF_NCCL_STEP_SPLIT, make_split,
+		"NCCL's split timed out: no answer of a peer's", deadline_ns, err);
 }
