@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the environment asks the fake NCCL for, its log, and the calls that have no communicator. */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/nccl/fake_communicator.h"
@@ -103,17 +102,16 @@ const char *ncclGetLastError(struct tf_nccl_comm *comm)
 	return getenv("FAKE_NCCL_FAIL") ? "it was told to" : "";
 }
 
-/* Never one that was: a process that was killed leaves a board behind, and its number is reused. */
 int ncclGetUniqueId(struct tf_nccl_unique_id *id)
 {
-	uint64_t word[2];
+	int fd;
 
 	FAKE_ENTER(NULL);
-	if (getrandom(word, sizeof(word), 0) != (ssize_t)sizeof(word))
+	fd = memfd_create("fake-nccl", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, (off_t)FAKE_BOARDS_BYTES) < 0)
 		abort();
 	memset(id, 0, sizeof(*id));
-	snprintf(id->internal, sizeof(id->internal), "/fake-nccl-%016" PRIx64 "%016" PRIx64, word[0],
-		word[1]);
+	snprintf(id->internal, sizeof(id->internal), FAKE_ID, (int)getpid(), fd);
 	return TF_NCCL_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/deadline.h"
@@ -44,30 +45,46 @@ int fake_meet(struct tf_nccl_comm *comm, int *came, int mine, int is_bounded)
 	return 0;
 }
 
-static struct fake_board *open_board(const char *name)
+/* The file of a family's boards, by its id; -1: whoever made the id is gone. */
+static int open_boards(const struct tf_nccl_unique_id *id)
 {
-	int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
-	struct fake_board *board;
+	char path[64];
+	struct stat info;
+	int pid, made, fd;
 
-	if (fd < 0 || ftruncate(fd, sizeof(*board)) < 0)
-		abort();
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (board == MAP_FAILED)
-		abort();
-	return board;
+	if (sscanf(id->internal, FAKE_ID, &pid, &made) != 2)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, made);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &info) < 0 || info.st_size != (off_t)FAKE_BOARDS_BYTES)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Everybody has the boards open: the id's own descriptor may go. */
+static void close_id(const struct tf_nccl_unique_id *id)
+{
+	int pid, made;
+
+	if (sscanf(id->internal, FAKE_ID, &pid, &made) == 2 && pid == (int)getpid())
+		close(made);
 }
 
 static struct tf_nccl_comm *make(
-	const char *name, int rank, int world, const struct tf_nccl_config *config)
+	int file, unsigned board, int rank, int world, const struct tf_nccl_config *config)
 {
 	struct tf_nccl_comm *comm = calloc(1, sizeof(*comm));
 	const char *connect = getenv("NCCL_RUNTIME_CONNECT");
 
 	if (!comm)
 		abort();
-	snprintf(comm->name, sizeof(comm->name), "%s", name);
-	comm->board = open_board(name);
+	comm->board = mmap(NULL, sizeof(*comm->board), PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		(off_t)(board * FAKE_BOARD_BYTES));
+	if (comm->board == MAP_FAILED)
+		abort();
+	comm->file = -1;
 	comm->rank = (unsigned)rank;
 	comm->world = (unsigned)world;
 	comm->blocking = config->blocking != 0;
@@ -94,8 +111,8 @@ static void *be_born(void *user)
 
 	if (birth->out && getenv("FAKE_NCCL_SLOW"))
 		usleep(500000);
-	/* Everybody has it open; the name may go, and does so with whoever is first. */
-	shm_unlink(comm->name);
+	if (!comm->parent && comm->rank == 0)
+		close_id(&comm->id);
 	state = failed ? TF_NCCL_INTERNAL_ERROR : TF_NCCL_SUCCESS;
 	fake_store(&comm->state, state);
 	if (birth->out) /* one that failed, too */
@@ -132,13 +149,19 @@ int ncclCommInitRankConfig(struct tf_nccl_comm **comm, int world, struct tf_nccl
 {
 	const char *connect = getenv("NCCL_RUNTIME_CONNECT");
 	struct tf_nccl_comm *made;
+	int file;
 
 	FAKE_ENTER(NULL);
 	fake_note("rank %d: init, NCCL_RUNTIME_CONNECT=%s\n", rank, connect ? connect : "");
 	if (config->size != sizeof(*config) || config->magic != TF_NCCL_CONFIG_MAGIC ||
 		config->version > TF_NCCL_VERSION_MIN || world > TF_WORLD_MAX)
 		return TF_NCCL_INVALID_ARGUMENT;
-	made = make(id.internal, rank, world, config);
+	file = open_boards(&id);
+	if (file < 0)
+		return TF_NCCL_SYSTEM_ERROR;
+	made = make(file, 0, rank, world, config);
+	made->file = file;
+	made->id = id;
 	made->is_alone = made->blocking;
 	made->shares = config->split_share == 1;
 	made->aborted = calloc(1, sizeof(*made->aborted));
@@ -151,7 +174,6 @@ int ncclCommInitRankConfig(struct tf_nccl_comm **comm, int world, struct tf_nccl
 int ncclCommSplit(struct tf_nccl_comm *comm, int color, int key, struct tf_nccl_comm **split,
 	struct tf_nccl_config *config)
 {
-	char name[sizeof(comm->name) + 16];
 	struct tf_nccl_comm *made;
 
 	FAKE_ENTER(comm);
@@ -163,8 +185,9 @@ int ncclCommSplit(struct tf_nccl_comm *comm, int color, int key, struct tf_nccl_
 		fake_note("VIOLATION: a split that does not block\n");
 	if (!comm->shares) /* its own configuration says nothing about that */
 		fake_note("VIOLATION: a split of a parent that does not share\n");
-	snprintf(name, sizeof(name), "%s-%u", comm->name, comm->splits++);
-	made = make(name, key, (int)comm->world, config);
+	if (comm->parent || ++comm->splits >= FAKE_BOARDS)
+		return fake_leave(comm, TF_NCCL_INVALID_USAGE);
+	made = make(comm->file, comm->splits, key, (int)comm->world, config);
 	made->parent = comm;
 	made->is_alone = comm->is_alone;
 	made->aborted = comm->shares ? comm->aborted : calloc(1, sizeof(*made->aborted));
@@ -191,6 +214,8 @@ static int end(struct tf_nccl_comm *comm, const char *how)
 		usleep(100);
 	fake_store(&comm->has_ended, 1);
 	munmap(comm->board, sizeof(*comm->board));
+	if (comm->file >= 0)
+		close(comm->file);
 	return fake_leave(comm, TF_NCCL_SUCCESS);
 }
 

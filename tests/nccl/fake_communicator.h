@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An NCCL for tests: libnccl.so.2 on host memory, whose ranks are processes that meet in shared
- * memory named after the unique id. As NCCL's own: a communicator whose configuration says
+ * memory that the unique id leads to. As NCCL's own: a communicator whose configuration says
  * blocking = 0 begins and is polled, the split of one too; every other one is there when the call
  * returns. A blocking one returns once enqueued, but connects its peers in its first call unless
  * NCCL_RUNTIME_CONNECT is 0 when it is made; a family shares one abort flag. What runs on a stream
@@ -48,7 +48,8 @@ struct fake_board {
 struct tf_nccl_comm {
 	struct tf_nccl_comm *next, *parent; /* all of this process; NULL for a parent */
 	struct fake_board *board;
-	char name[TF_NCCL_UNIQUE_ID_BYTES + 32];
+	int file; /* a parent: of the boards; else -1 */
+	struct tf_nccl_unique_id id;
 	unsigned rank, world, splits;
 	int calls, works;
 	int blocking, is_connected;
@@ -59,6 +60,16 @@ struct tf_nccl_comm {
 	int *aborted; /* of the family */
 	int state, inside, pending, has_ended;
 };
+
+/*
+ * A family's boards, the parent's first, in a file without a name, which goes with the last
+ * process that has it: what is killed leaves nothing behind. An id says where its maker has it
+ * open.
+ */
+#define FAKE_BOARDS       8
+#define FAKE_BOARD_BYTES  ((sizeof(struct fake_board) + UINT64_C(0xffff)) & ~UINT64_C(0xffff))
+#define FAKE_BOARDS_BYTES (FAKE_BOARDS * FAKE_BOARD_BYTES)
+#define FAKE_ID           "fake-nccl-%d-%d" /* process, descriptor */
 
 /* Every exported function, with the table's types. */
 #define FAKE_DECLARE(name, since, parameters)                                                      \

@@ -300,6 +300,32 @@ static void test_abort(void **state)
 	assert_ended();
 }
 
+/* What the stand-in shares goes with its processes, however they end: it has no name. */
+static int check_nameless(const struct act *act)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	int shared = 0, named = 0;
+
+	(void)act;
+	MUST(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		shared += strstr(line, "fake-nccl") != NULL;
+		named += strstr(line, "/dev/shm/") != NULL;
+	}
+	fclose(maps);
+	MUST(shared && !named);
+	return 0;
+}
+
+static void test_killed_leaves_nothing(void **state)
+{
+	const struct scene scene = {.also = check_nameless};
+
+	(void)state;
+	run(&scene);
+}
+
 /* A stream that is done only once a peer has left, and some looks later. */
 struct lagging {
 	const struct act *act;
@@ -359,7 +385,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_hanging_abort), cmocka_unit_test(test_hanging_abort_at_the_end),
 		cmocka_unit_test(test_hanging_destroy), cmocka_unit_test(test_graphs_go_first),
 		cmocka_unit_test(test_refused_collectives), cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_peer_leaves_first)};
+		cmocka_unit_test(test_killed_leaves_nothing), cmocka_unit_test(test_peer_leaves_first)};
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
