@@ -61,13 +61,6 @@ static enum tf_status prove_peers(struct tf_bench_rank *rank, struct tf_error *e
 	return status;
 }
 
-static void ending(void *user)
-{
-	const struct tf_bench_rank *rank = user;
-
-	tf_rank_memory_abort(&rank->memory);
-}
-
 static enum tf_status open_library(struct tf_bench_rank *rank, struct tf_error *err)
 {
 	struct tf_nccl_caller_options options = {
@@ -76,8 +69,8 @@ static enum tf_status open_library(struct tf_bench_rank *rank, struct tf_error *
 		.program = rank->program,
 		.ops = rank->ops,
 		.device = rank->device,
-		.ending = ending,
-		.user = rank,
+		.ending = tf_rank_memory_ending,
+		.user = &rank->memory,
 	};
 	char version[TF_NCCL_VERSION_BYTES];
 

@@ -120,11 +120,18 @@ void tf_rank_memory_abort(const struct tf_rank_memory *memory)
 	}
 	for (uint32_t peer = 0; peer < window->world; peer++) {
 		struct tf_control *control = tf_rank_window_at(window, peer, 0);
+		enum tf_status status =
+			memory->ops->read(memory->device, &found, &control->abort, sizeof(found), NULL);
 
-		if (memory->ops->read(memory->device, &found, &control->abort, sizeof(found), NULL) ==
-				TF_OK &&
-			!found)
-			(void)!memory->ops->write(
-				memory->device, &control->abort, &raised, sizeof(raised), NULL);
+		if (status == TF_OK && !found)
+			status =
+				memory->ops->write(memory->device, &control->abort, &raised, sizeof(raised), NULL);
+		if (status == TF_E_TIMEOUT)
+			return;
 	}
+}
+
+void tf_rank_memory_ending(void *user)
+{
+	tf_rank_memory_abort(user);
 }

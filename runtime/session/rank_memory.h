@@ -49,8 +49,18 @@ const struct tf_control *tf_rank_memory_control(
 int tf_rank_memory_counts(const struct tf_rank_memory *memory);
 int tf_verdict_counts(const struct tf_verdict *verdict);
 
-/* Raises the abort word of every rank that none has raised yet; best effort. */
+/*
+ * Raises the abort word of every rank that none has raised yet; best effort, and no more where the
+ * device does not copy any longer: what it is told next waits as long.
+ */
 void tf_rank_memory_abort(const struct tf_rank_memory *memory);
+
+/*
+ * The same of a rank that uses NCCL, as NCCL's caller wants it (`ending`); `user`: its struct
+ * tf_rank_memory. The peers' verdicts are read behind their graphs: what is raised here before
+ * NCCL's abort comes home there.
+ */
+void tf_rank_memory_ending(void *user);
 
 #ifdef __cplusplus
 }

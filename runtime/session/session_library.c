@@ -52,14 +52,6 @@ int64_t tf_session_library_bound(const struct tf_session *session)
 	return session->needs_nccl ? START_TIMEOUTS * session->timeout_ns : 0;
 }
 
-/* The peers' verdicts are read behind their graphs: what is raised here first comes home there. */
-static void ending(void *user)
-{
-	const struct tf_session *session = user;
-
-	tf_rank_memory_abort(&session->memory);
-}
-
 enum tf_status tf_session_library_open(struct tf_session *session, struct tf_error *err)
 {
 	struct tf_nccl_caller_options wanted = {
@@ -68,8 +60,8 @@ enum tf_status tf_session_library_open(struct tf_session *session, struct tf_err
 		.program = &session->package.program,
 		.ops = session->ops,
 		.device = session->device,
-		.ending = ending,
-		.user = session,
+		.ending = tf_rank_memory_ending,
+		.user = &session->memory,
 	};
 
 	if (!session->needs_nccl)
