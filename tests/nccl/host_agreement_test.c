@@ -256,7 +256,9 @@ static enum tf_status agree_alone(void *user, struct tf_link *link, struct tf_er
 
 	(void)user;
 	if (tf_link_rank(link) == 1) {
-		usleep(600000);
+		/* Silent until the other one says that it gave up. */
+		while (tf_link_poll_departed(link, NULL) == TF_OK)
+			usleep(1000);
 		return TF_OK;
 	}
 	return tf_host_agreement(

@@ -47,6 +47,15 @@ static enum tf_status check_refusal(struct rank_job *job, struct tf_nccl_communi
 	return tf_nccl_communicator_close(comm, err);
 }
 
+/* Stalls until the others say that they gave up, however long a busy machine takes for that. */
+static void stall(struct rank_job *job)
+{
+	int64_t deadline = tf_deadline_after(10 * job->timeout_ns);
+
+	while (tf_link_poll_departed(job->link, NULL) == TF_OK && !tf_deadline_passed(deadline))
+		usleep(1000);
+}
+
 enum tf_status rank_mode_lose_peer(struct rank_job *job, int leaves, struct tf_error *err)
 {
 	struct tf_nccl_communicator *comm = NULL;
@@ -62,7 +71,7 @@ enum tf_status rank_mode_lose_peer(struct rank_job *job, int leaves, struct tf_e
 	if (rank_job_is_odd_one(job) && leaves)
 		leave();
 	if (rank_job_is_odd_one(job))
-		usleep((useconds_t)(job->timeout_ns / 3 * 4 / 1000));
+		stall(job);
 	began = tf_now_ns();
 	status = scatter_or_sum(job, comm, &chain, &seen);
 	/* Who stalled comes late: the others are gone, or say that they gave up. */

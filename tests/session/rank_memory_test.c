@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raising the abort words where every access is a copy: by a device that counts what it is asked. */
+/* Raising the abort words where every access is a copy: by a device that counts its copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,9 +36,10 @@ struct tf_nccl_caller_options {
 struct tf_nccl_caller;
 
 /*
- * Collective, bounded by four times the timeout: twice for whether every rank's NCCL will do, twice
- * for its start-up; a failure, by TF_NCCL_END_NS more. TF_E_UNAVAILABLE: no NCCL, one that cannot use this
- * device's memory, or ranks that are not on one host, and why; else as tf_nccl_communicator_open.
+ * Collective, bounded by four times the timeout (twice for whether every rank's NCCL will do, twice
+ * for its start-up), and where it fails by TF_NCCL_END_NS more. TF_E_UNAVAILABLE: no NCCL, one that
+ * cannot use this device's memory, or ranks that are not on one host, and why; else as
+ * tf_nccl_communicator_open.
  */
 TF_WARN_UNUSED enum tf_status tf_nccl_caller_open(const struct tf_nccl_caller_options *options,
 	struct tf_nccl_caller **out, struct tf_error *err);
