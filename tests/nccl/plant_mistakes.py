@@ -165,7 +165,7 @@ MISTAKES = (
     (
         "the split is not waited for",
         START,
-        [("return poll_split(comm, err);", "(void)poll_split;\n\treturn TF_OK;")],
+        [("return poll_split(comm, parent, err);", "(void)poll_split;\n\treturn TF_OK;")],
         (UNIT, "test_slow_split"),
     ),
     (

@@ -87,13 +87,14 @@ static enum tf_status make_parent(struct tf_nccl_communicator *comm, struct tf_e
  * that it is made, or why it is not, and only then the child counts. A parent that is aborted at
  * the deadline ends this, too.
  */
-static enum tf_status poll_split(struct tf_nccl_communicator *comm, struct tf_error *err)
+static enum tf_status poll_split(
+	struct tf_nccl_communicator *comm, struct tf_nccl_comm *parent, struct tf_error *err)
 {
 	int result;
 
 	do {
 		usleep(POLL_US);
-		TF_TRY(tf_nccl_ending_poll(comm, comm->parent, &result, err));
+		TF_TRY(tf_nccl_ending_poll(comm, parent, &result, err));
 	} while (result == TF_NCCL_IN_PROGRESS || !__atomic_load_n(&comm->split, __ATOMIC_ACQUIRE));
 	return TF_OK;
 }
@@ -107,7 +108,7 @@ static enum tf_status make_split(struct tf_nccl_communicator *comm, struct tf_er
 	config.blocking = 1;
 	result = comm->api->ncclCommSplit(parent, 0, rank, &comm->split, &config);
 	TF_TRY(tf_nccl_check(comm->api, result, "ncclCommSplit", err, __FILE__, __LINE__));
-	return poll_split(comm, err);
+	return poll_split(comm, parent, err);
 }
 
 /* Causes before consequences: a peer's failure is why a rank here waited in vain. */
