@@ -113,7 +113,7 @@ TF_WARN_UNUSED enum tf_status tf_session_enqueue(
 
 /*
  * How the steps ended that were put on streams and have run: never waits for a stream of the
- * caller's. A fault ends the session, as in tf_session_step.
+ * caller's. On the host device it runs those that wait, each with the bound of a step. A fault ends the session, as in tf_session_step.
  */
 TF_WARN_UNUSED enum tf_status tf_session_status(struct tf_session *session, struct tf_error *err);
 
@@ -135,7 +135,10 @@ void tf_session_poison(struct tf_session *session, uint64_t rows);
 TF_WARN_UNUSED enum tf_status tf_session_compare(
 	struct tf_session *session, uint64_t rows, struct tf_error *err);
 
-/* Fill, poison, step, compare, all ranks agreeing on the outcome. Collective. */
+/*
+ * Fill, poison, step, compare, all ranks agreeing on the outcome. A rank that cannot fill ends
+ * nothing: no rank steps. Collective.
+ */
 TF_WARN_UNUSED enum tf_status tf_session_check(
 	struct tf_session *session, uint64_t rows, struct tf_error *err);
 

@@ -38,7 +38,7 @@ struct tf_session {
 	struct tf_exec **execs;      /* (program.graph_count); NULL where not loaded */
 	uint64_t steps;
 	int64_t phase_ns[TF_PHASE_COUNT];
-	int has_enqueued;       /* on the host device: steps wait in the queue for tf_session_status */
+	uint32_t enqueued;      /* on the host device: steps that wait for tf_session_status */
 	struct tf_error failed; /* once set, every call returns it */
 
 	/*
@@ -101,8 +101,12 @@ struct tf_layout tf_session_layout_in_use(const struct tf_session *session);
 enum tf_status tf_session_reset_protocol(
 	struct tf_session *session, int64_t deadline_ns, struct tf_error *err);
 
-/* One step of every loaded capacity, bytewise. Collective. */
-enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err);
+/*
+ * One step of every loaded capacity, bytewise, all ranks agreeing on the outcome. Collective: a
+ * rank where it is not wanted takes part in the agreements alone.
+ */
+TF_WARN_UNUSED enum tf_status tf_session_probe(
+	struct tf_session *session, int is_wanted, struct tf_error *err);
 
 #ifdef __cplusplus
 }

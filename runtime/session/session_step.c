@@ -183,13 +183,19 @@ enum tf_status tf_session_run(
 
 	TF_TRY(check_alive(session, err));
 	status = launch_and_wait(session, exec, deadline_ns, &local);
-	session->has_enqueued = 0;
+	session->enqueued = 0;
 	return status == TF_OK ? TF_OK : end_session(session, status, &local, err);
 }
 
+/* For the steps that wait in the queue and one more: each has its own share. */
 static int64_t step_deadline(const struct tf_session *session)
 {
-	return tf_deadline_after(STEP_TIMEOUTS * session->timeout_ns);
+	int64_t bound;
+
+	if (__builtin_mul_overflow(
+			STEP_TIMEOUTS * session->timeout_ns, (int64_t)session->enqueued + 1, &bound))
+		bound = INT64_MAX;
+	return tf_deadline_after(bound);
 }
 
 enum tf_status tf_session_step(struct tf_session *session, uint64_t rows, struct tf_error *err)
@@ -226,7 +232,7 @@ enum tf_status tf_session_enqueue(
 	exec = session->execs[graph];
 	if (is_addressable(session) && !stream) {
 		TF_TRY(session->ops->stream_graph(session->stream, exec, err));
-		session->has_enqueued = 1;
+		session->enqueued++;
 	} else if (session->calls_nccl[graph]) {
 		return TF_FAIL(err, TF_E_UNSUPPORTED,
 			"capacity %u calls NCCL, whose calls would have no bound on a stream of the caller's; "
@@ -246,9 +252,9 @@ enum tf_status tf_session_status(struct tf_session *session, struct tf_error *er
 	enum tf_status status = TF_OK;
 
 	TF_TRY(check_alive(session, err));
-	if (session->has_enqueued)
+	if (session->enqueued)
 		status = session->ops->stream_wait(session->stream, step_deadline(session), &local);
-	session->has_enqueued = 0;
+	session->enqueued = 0;
 	if (status == TF_OK)
 		status = judge(session, tf_rank_memory_counts(&session->memory), &local);
 	return status == TF_OK ? TF_OK : end_session(session, status, &local, err);
@@ -272,16 +278,28 @@ enum tf_status tf_session_reset_protocol(
 	return tf_link_barrier(session->link, deadline_ns, err);
 }
 
+/* A wait that ended by its bound used up a timeout; its reason must still reach all. */
+static enum tf_status agree(
+	const struct tf_session *session, const struct tf_error *local, struct tf_error *err)
+{
+	return tf_link_agree_ok(session->link, local, tf_deadline_after(2 * session->timeout_ns), err);
+}
+
+/*
+ * What a rank cannot begin with is told before any waits for it in a step, which would end the
+ * session with the wait for a reason.
+ */
 enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struct tf_error *err)
 {
 	struct tf_error local = {0};
 
-	if (tf_session_fill(session, rows, PROBE_SEED + session->steps, &local) == TF_OK) {
-		tf_session_poison(session, rows);
-		if (tf_session_step(session, rows, &local) == TF_OK)
-			(void)!tf_session_compare(session, rows, &local);
-	}
-	return tf_link_agree_ok(session->link, &local, tf_deadline_after(2 * session->timeout_ns), err);
+	if (check_alive(session, &local) == TF_OK)
+		(void)!tf_session_fill(session, rows, PROBE_SEED + session->steps, &local);
+	TF_TRY(agree(session, &local, err));
+	tf_session_poison(session, rows);
+	if (tf_session_step(session, rows, &local) == TF_OK)
+		(void)!tf_session_compare(session, rows, &local);
+	return agree(session, &local, err);
 }
 
 void tf_session_capacities(
@@ -304,18 +322,18 @@ void tf_session_capacities(
  * A rank that finds wrong bytes still takes part in the remaining steps, so that its peers need
  * not wait out their bound.
  */
-enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err)
+static enum tf_status probe(struct tf_session *session, struct tf_error *err)
 {
 	enum tf_status first = TF_OK;
 
-	/* The largest capacity first, so that the operands' memory is taken once. */
 	for (uint32_t i = session->package.program.graph_count; i-- > 0;) {
 		uint32_t capacity = session->package.program.graphs[i].capacity;
 		enum tf_status status;
 
 		if (session->package.program.graphs[i].kind != TF_GRAPH_STEP || !session->execs[i])
 			continue;
-		TF_TRY(tf_session_fill(session, capacity, PROBE_SEED, err));
+		if (session->expected_capacity != capacity)
+			TF_TRY(tf_session_fill(session, capacity, PROBE_SEED, err));
 		tf_session_poison(session, capacity);
 		TF_TRY(tf_session_step(session, capacity, err));
 		status = tf_session_compare(session, capacity, first == TF_OK ? err : NULL);
@@ -323,4 +341,19 @@ enum tf_status tf_session_probe(struct tf_session *session, struct tf_error *err
 			first = status;
 	}
 	return first;
+}
+
+enum tf_status tf_session_probe(struct tf_session *session, int is_wanted, struct tf_error *err)
+{
+	struct tf_error local = {0};
+	uint32_t count, largest;
+
+	/* The largest capacity first, so that the operands' memory is taken once. */
+	tf_session_capacities(session, &count, &largest);
+	if (is_wanted)
+		(void)!tf_session_fill(session, largest, PROBE_SEED, &local);
+	TF_TRY(agree(session, &local, err));
+	if (is_wanted)
+		(void)!probe(session, &local);
+	return agree(session, &local, err);
 }

@@ -90,7 +90,7 @@ struct tfrun_options {
 	 * context it is GPU 0. Borrowed.
 	 */
 	const char *device;
-	uint32_t timeout_ms;   /* bound of every wait; default 2000 */
+	uint32_t timeout_ms;   /* bound of every wait for a peer; default 2000, at most 600000 */
 	uint32_t capacity_max; /* load only capacities up to this; 0 = all */
 	int strict;            /* anything unused or missing is an error */
 	int no_peer_access;    /* ranks may not use each other's device memory; fits packages made so */
@@ -217,7 +217,9 @@ TFRUN_API enum tfrun_status tfrun_step_status(
 
 /*
  * Fills the inputs of a capacity with generated operands, runs a step, compares every output
- * bytewise with the reference. Collective.
+ * bytewise with the reference. Collective: all ranks return the same. What one of them cannot begin
+ * with (TFRUN_USAGE: the rows; TFRUN_NO_MEMORY) is told to all, nothing runs, and the session goes
+ * on. TFRUN_MISMATCH names buffer, element and both values. Else as tfrun_step.
  */
 TFRUN_API enum tfrun_status tfrun_check(
 	struct tfrun_session *session, uint64_t rows, struct tfrun_error *error);
