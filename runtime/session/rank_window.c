@@ -30,17 +30,21 @@ struct proposal {
 	uint32_t pad;
 };
 
-/* Every rank reserves `base` (0: the proposer chose; see `mine`) and tells whether it could. */
+/*
+ * Every rank reserves `base` (0: the proposer chose; see `mine`) and tells whether it could; why
+ * this one could not is in `mine_why`.
+ */
 static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *device,
-	struct tf_link *link, uint32_t proposer, struct proposal *mine, int64_t deadline_ns,
-	int *out_agreed, struct tf_error *err)
+	struct tf_link *link, uint32_t proposer, struct proposal *mine, struct tf_error *mine_why,
+	int64_t deadline_ns, int *out_agreed, struct tf_error *err)
 {
 	struct proposal all[TF_WORLD_MAX];
 
 	*out_agreed = 1;
+	*mine_why = (struct tf_error){0};
 	if (window->rank == proposer &&
 		window->ops->window_open(device, mine->token, mine->base, window->stride, window->world,
-			&window->window, NULL) == TF_OK) {
+			&window->window, mine_why) == TF_OK) {
 		mine->reserved = 1;
 		mine->base = window->ops->window_base(window->window);
 	}
@@ -48,7 +52,7 @@ static enum tf_status agree_on(struct tf_rank_window *window, struct tf_device *
 	if (window->rank != proposer && all[proposer].reserved) {
 		mine->base = all[proposer].base;
 		mine->reserved = window->ops->window_open(device, mine->token, mine->base, window->stride,
-							 window->world, &window->window, NULL) == TF_OK;
+							 window->world, &window->window, mine_why) == TF_OK;
 	}
 	TF_TRY(tf_link_exchange_fixed(link, mine, sizeof(*mine), all, deadline_ns, err));
 	for (uint32_t rank = 0; rank < window->world; rank++)
@@ -79,6 +83,21 @@ static enum tf_status share_token(
 	return TF_OK;
 }
 
+/* All have come to the end of the list: of the last attempt they know why it failed. */
+static enum tf_status refuse(const struct tf_rank_window *window, struct tf_link *link,
+	const struct tf_error *mine_why, int64_t deadline_ns, struct tf_error *err)
+{
+	enum tf_status status = tf_link_agree_ok(link, mine_why, deadline_ns, err);
+
+	if (status == TF_OK)
+		return TF_FAIL(err, TF_E_INTERNAL, "a base that no rank refused was not agreed on");
+	tf_error_prefix(err,
+		"no base is free on every rank for a window of %u segments of %llu bytes; %d fixed ones "
+		"and one proposal of each rank were tried, the last",
+		window->world, (unsigned long long)window->stride, BASE_COUNT);
+	return status;
+}
+
 enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf_device *device,
 	struct tf_link *link, const struct tf_layout *layout, uint32_t base_first, int64_t deadline_ns,
 	struct tf_rank_window *out, struct tf_error *err)
@@ -90,6 +109,7 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		.world = tf_link_world(link),
 	};
 	struct proposal mine = {0};
+	struct tf_error why = {0};
 	int agreed = 0;
 
 	for (uint32_t i = 0; i < BASE_COUNT + window.world; i++) {
@@ -99,7 +119,8 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		mine.base = i < BASE_COUNT ? tf_window_bases[(base_first + i) % BASE_COUNT] : 0;
 		window.relocated = i >= BASE_COUNT;
 		if (status == TF_OK)
-			status = agree_on(&window, device, link, proposer, &mine, deadline_ns, &agreed, err);
+			status =
+				agree_on(&window, device, link, proposer, &mine, &why, deadline_ns, &agreed, err);
 		if (status == TF_OK && agreed) {
 			window.base = mine.base;
 			*out = window;
@@ -108,10 +129,7 @@ enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops, struct tf
 		let_go(&window, &mine);
 		TF_TRY(status);
 	}
-	return TF_FAIL(err, TF_E_MISFIT,
-		"no base is free on every rank for a window of %u segments of %llu bytes; %d fixed ones "
-		"and one proposal of each rank were tried",
-		window.world, (unsigned long long)window.stride, BASE_COUNT);
+	return refuse(&window, link, &why, deadline_ns, err);
 }
 
 /* What one rank's segment is made of; descriptors are -1 where there is none. */

@@ -26,8 +26,9 @@ struct tf_rank_window {
 
 /*
  * Reserves the window for layout->stride_bytes * world: bases of the list from index `base_first`
- * on (wrapping), then addresses that the ranks propose in turn. TF_E_MISFIT when nothing is free
- * on all ranks. Collective.
+ * on (wrapping), then addresses that the ranks propose in turn. When nothing is free on all ranks,
+ * all return why the last attempt failed on the lowest rank where it did: TF_E_MISFIT, or what
+ * else its device says. Collective.
  */
 TF_WARN_UNUSED enum tf_status tf_rank_window_reserve(const struct tf_device_ops *ops,
 	struct tf_device *device, struct tf_link *link, const struct tf_layout *layout,
