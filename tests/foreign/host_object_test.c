@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared object as a module of the host device, from memory; argv[1] is that of test_module.c. */
+/*
+ * Shared objects as modules of the host device, from memory; argv[1] is that of test_module.c, the
+ * next two are those of staying_module.c.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,7 @@
 #include "runtime/device/device.h"
 
 static const struct tf_device_ops *const ops = &tf_host_device_ops;
-static struct tf_bytes image;
+static struct tf_bytes image, staying[2];
 static uint8_t digest[32];
 static struct tf_device *device;
 
@@ -120,6 +123,36 @@ static void test_images_refused(void **state)
 	assert_null(module);
 }
 
+static uint8_t run_mark(const struct tf_bytes *of)
+{
+	struct tf_module_handle *module = NULL;
+	struct tf_stream *stream = NULL;
+	struct tf_error err = {0};
+	uint8_t wanted[32], mark = 0, *to = &mark;
+	struct tf_launch_call call = {
+		.grid = {1, 1, 1}, .block = {1, 1, 1}, .args = &to, .args_bytes = sizeof(to)};
+
+	crypto_hash_sha256(wanted, of->data, of->size);
+	assert_int_equal(ops->module_load(device, of->data, of->size, wanted, &module, &err), TF_OK);
+	assert_int_equal(ops->kernel_find(module, "mark", sizeof(to), &call.kernel, &err), TF_OK);
+	assert_int_equal(ops->stream_create(device, &stream, &err), TF_OK);
+	assert_int_equal(ops->stream_launch(stream, &call, &err), TF_OK);
+	assert_int_equal(ops->stream_wait(stream, tf_deadline_after(10 * TF_NS_PER_S), &err), TF_OK);
+	ops->stream_destroy(stream);
+	ops->module_unload(module);
+	return mark;
+}
+
+/* The loader keeps some objects when they are closed; the next one must not be taken for them. */
+static void test_objects_that_stay(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(run_mark(&staying[0]), 1);
+		assert_int_equal(run_mark(&staying[1]), 2);
+	}
+}
+
 static void test_no_memory(void **state)
 {
 	int failures = 0;
@@ -151,12 +184,15 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_kernels_refused),
 		cmocka_unit_test(test_images_refused),
+		cmocka_unit_test(test_objects_that_stay),
 		cmocka_unit_test(test_no_memory),
 	};
 	struct tf_error err = {0};
 	int failed;
 
-	if (argc != 2 || tf_text_file_read(argv[1], 1 << 24, &image, &err) != TF_OK ||
+	if (argc != 4 || tf_text_file_read(argv[1], 1 << 24, &image, &err) != TF_OK ||
+		tf_text_file_read(argv[2], 1 << 24, &staying[0], &err) != TF_OK ||
+		tf_text_file_read(argv[3], 1 << 24, &staying[1], &err) != TF_OK ||
 		ops->open(0, &device, &err) != TF_OK) {
 		fprintf(stderr, "host_object_test: %s\n", err.text);
 		return 1;
@@ -165,5 +201,7 @@ int main(int argc, char **argv)
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ops->close(device);
 	tf_bytes_fini(&image);
+	tf_bytes_fini(&staying[0]);
+	tf_bytes_fini(&staying[1]);
 	return failed;
 }

@@ -4,7 +4,8 @@
  * path. Nothing is written to a disk.
  *
  * Invariant: the descriptor stays open as long as the object. The loader takes two objects of the
- * same path for one, and a number that is free again could name another image.
+ * same path for one, and a number that is free again could name another image. Some objects stay
+ * for good (C++ ones with unique symbols, or linked so): their descriptor does too.
  */
 #include "runtime/device/host/host_object.h"
 
@@ -22,10 +23,18 @@
 #define MFD_EXEC 0x10u /* Linux 6.3; needed where memory files are not executable by default */
 #endif
 
+#define PATH_BYTES 64
+
 struct tf_host_object {
 	void *handle;
 	int fd;
 };
+
+static const char *path_of(int fd, char out[PATH_BYTES])
+{
+	snprintf(out, PATH_BYTES, "/proc/self/fd/%d", fd);
+	return out;
+}
 
 static enum tf_status write_image(int fd, const uint8_t *image, size_t bytes, struct tf_error *err)
 {
@@ -45,7 +54,7 @@ static enum tf_status write_image(int fd, const uint8_t *image, size_t bytes, st
 static enum tf_status load(
 	struct tf_host_object *object, const void *image, size_t bytes, struct tf_error *err)
 {
-	char path[64];
+	char path[PATH_BYTES];
 	const char *words;
 
 	object->fd = memfd_create("module", MFD_CLOEXEC | MFD_EXEC);
@@ -54,8 +63,7 @@ static enum tf_status load(
 	if (object->fd < 0)
 		return TF_FAIL_ERRNO(err, "host module: cannot create a memory file");
 	TF_TRY(write_image(object->fd, image, bytes, err));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", object->fd);
-	object->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	object->handle = dlopen(path_of(object->fd, path), RTLD_NOW | RTLD_LOCAL);
 	if (object->handle)
 		return TF_OK;
 	words = dlerror();
@@ -83,13 +91,28 @@ enum tf_status tf_host_object_open(const void *image, size_t bytes, const uint8_
 	return TF_OK;
 }
 
+/* Whether the loader still has an object of that descriptor, which is closed already. */
+static int stays(int fd)
+{
+	char path[PATH_BYTES];
+	void *handle = dlopen(path_of(fd, path), RTLD_LAZY | RTLD_NOLOAD);
+
+	if (handle)
+		dlclose(handle);
+	return handle != NULL;
+}
+
 void tf_host_object_close(struct tf_host_object *object)
 {
+	int keeps_fd = 0;
+
 	if (!object)
 		return;
-	if (object->handle)
+	if (object->handle) {
 		dlclose(object->handle);
-	if (object->fd >= 0)
+		keeps_fd = stays(object->fd);
+	}
+	if (object->fd >= 0 && !keeps_fd)
 		close(object->fd);
 	tf_free(object);
 }
