@@ -305,9 +305,10 @@ struct tf_device_ops {
 	/*
 	 * Puts the graph on a stream that is not ours; returns once it is there. No allocation of ours,
 	 * no lock. CUDA: `stream` is a CUstream of the context of the graph's device; NULL and
-	 * CU_STREAM_LEGACY are the legacy default stream, and CU_STREAM_PER_THREAD is allowed. A stream
-	 * that is being captured takes the graph as a child node instead. TF_E_USAGE: a stream of
-	 * another context; host: always.
+	 * CU_STREAM_LEGACY are the legacy default stream, and CU_STREAM_PER_THREAD is allowed, both of
+	 * the context that the thread has current. A stream that is being captured takes the graph as a
+	 * child node instead. TF_E_USAGE: a stream of another context, or a default one of none; host:
+	 * always.
 	 */
 	enum tf_status (*graph_enqueue)(struct tf_exec *exec, void *stream, struct tf_error *err);
 };

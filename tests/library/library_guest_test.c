@@ -289,7 +289,8 @@ static enum tfrun_status refuse(struct tfrun_session *session, struct library_ra
 	CHECK(rank, strstr(error->text, "the stream is of another context") && current() == other);
 	CHECK(rank, driver.stream_destroy(foreign) == 0 && driver.context_destroy(other) == 0);
 	CHECK(rank, driver.context_set(NULL) == 0);
-	CHECK(rank, tfrun_step_enqueue(session, 1, LIBRARY_STREAM_PER_THREAD, error) == TFRUN_SYSTEM);
+	CHECK(rank, tfrun_step_enqueue(session, 1, LIBRARY_STREAM_PER_THREAD, error) == TFRUN_USAGE);
+	CHECK(rank, strstr(error->text, "a default stream is one of the context that is current"));
 	CHECK(rank, current() == NULL && driver.context_set(engine->context) == 0);
 	CHECK(rank, driver.fake_graph_stream() == last && last != engine->stream);
 	/* nothing of it ended the session */

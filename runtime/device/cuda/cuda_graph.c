@@ -278,8 +278,16 @@ enum tf_status tf_cuda_exec_tap(
 static enum tf_status check_stream(
 	const struct tf_cuda_context *context, CUstream stream, struct tf_error *err)
 {
-	CUcontext owner = NULL;
+	int is_default = tf_stream_is_legacy(stream) || stream == CU_STREAM_PER_THREAD;
+	CUcontext owner = NULL, current = NULL;
 
+	if (is_default)
+		TF_TRY(TF_CU(context->api, err, cuCtxGetCurrent(&current)));
+	if (is_default && !current)
+		return TF_FAIL(err, TF_E_USAGE,
+			"a default stream is one of the context that is current on the thread, and none is: "
+			"device %u's is needed, or a stream that was created in it",
+			context->ordinal);
 	TF_TRY(TF_CU(context->api, err, cuStreamGetCtx(stream, &owner)));
 	if (owner != context->handle)
 		return TF_FAIL(err, TF_E_USAGE,

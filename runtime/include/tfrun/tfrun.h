@@ -193,7 +193,8 @@ TFRUN_API enum tfrun_status tfrun_step(
  * `stream` is a CUstream (cudaStream_t) of the session's context. NULL and CU_STREAM_LEGACY mean
  * the legacy default stream, which is refused while several ranks of the group share the
  * context: in one queue they would wait for each other. CU_STREAM_PER_THREAD is the calling
- * thread's. While the stream is being captured, the step becomes a child node of the capture, as
+ * thread's. Default streams are those of the context that the thread has current, which must be
+ * the session's then; for other streams none need be. While the stream is being captured, the step becomes a child node of the capture, as
  * often as its graph is launched; all ranks launch theirs equally often, and none after
  * tfrun_close. On the host device `stream` is NULL, and the step runs in tfrun_step_status, to be
  * asked at least every 64 steps, or the queue grows.
