@@ -116,6 +116,10 @@ static void test_cuda_with_a_driver(void **state)
 		&tf_host_device_ops, "device 'cuda': 'libcuda.so.1': cuInit(0) failed with code 100");
 	unsetenv("FAKE_CUDA_DEVICES");
 	unsetenv("FAKE_CUDA_INIT");
+	setenv("FAKE_CUDA_DIES", "1", 1);
+	check_auto(&tf_host_device_ops,
+		"device 'cuda': the process that asked the driver was killed by signal 9");
+	unsetenv("FAKE_CUDA_DIES");
 }
 #else
 /* Must come first among those with the driver: it is opened once a process. */

@@ -2,6 +2,7 @@
 /* The fake driver's entry points and devices; contexts are in fake_context.c. */
 #include "tests/device/fake_driver.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,8 @@ static CUresult fake_cuInit(unsigned flags)
 
 	(void)flags;
 	FAKE_MAY_FAIL("cuInit");
+	if (fake_number("FAKE_CUDA_DIES", 0))
+		raise(SIGKILL);
 	/* A driver that does not answer: ms. */
 	for (int ms = fake_number("FAKE_CUDA_SLOW", 0); ms > 0; ms--)
 		usleep(1000);

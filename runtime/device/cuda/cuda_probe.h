@@ -31,7 +31,7 @@ TF_WARN_UNUSED enum tf_status tf_cuda_probe(struct tf_cuda_probe *out, struct tf
 /*
  * The same in a child process, because asking initialises the driver, and an initialised driver
  * does not survive a later fork. The caller is single-threaded. Also TF_E_UNAVAILABLE: the child
- * gave no answer within TF_CUDA_PROBE_NS; TF_E_SYSTEM: there could be no child.
+ * gave no answer within TF_CUDA_PROBE_NS, or died over it; TF_E_SYSTEM: there could be no child.
  */
 #define TF_CUDA_PROBE_NS (30 * TF_NS_PER_S) /* several devices without a persistent driver */
 TF_WARN_UNUSED enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *err);

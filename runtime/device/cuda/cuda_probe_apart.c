@@ -38,8 +38,8 @@ static void run_child(int fd, pid_t parent)
 	_exit(write(fd, &answer, sizeof(answer)) == (ssize_t)sizeof(answer) ? 0 : 1);
 }
 
-/* Whether a whole answer came in time. */
-static int read_answer(int fd, struct answer *out)
+/* Whether a whole answer came; if not, whether that is because the bound has passed. */
+static int read_answer(int fd, struct answer *out, int *out_was_late)
 {
 	int64_t deadline_ns = tf_deadline_after(TF_CUDA_PROBE_NS);
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -48,15 +48,34 @@ static int read_answer(int fd, struct answer *out)
 	do
 		events = poll(&ready, 1, tf_deadline_poll_ms(deadline_ns));
 	while (events < 0 && errno == EINTR);
+	*out_was_late = events == 0;
 	return events == 1 && read(fd, out, sizeof(*out)) == (ssize_t)sizeof(*out);
 }
 
-static void end_child(pid_t child, int has_answered)
+/* How it ended; 0 where that is not known. */
+static int end_child(pid_t child, int has_answered)
 {
+	int how = 0;
+
 	if (!has_answered)
 		kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	while (waitpid(child, &how, 0) < 0)
+		if (errno != EINTR)
+			return 0;
+	return how;
+}
+
+/* The child dies in the driver, or is still in it at the bound. */
+static enum tf_status fail_without_answer(int was_late, int how, struct tf_error *err)
+{
+	if (was_late)
+		return TF_FAIL(err, TF_E_UNAVAILABLE, "the driver gave no answer in %d s",
+			(int)(TF_CUDA_PROBE_NS / TF_NS_PER_S));
+	if (WIFSIGNALED(how))
+		return TF_FAIL(err, TF_E_UNAVAILABLE,
+			"the process that asked the driver was killed by signal %d", WTERMSIG(how));
+	return TF_FAIL(err, TF_E_UNAVAILABLE,
+		"the process that asked the driver ended with code %d and no answer", WEXITSTATUS(how));
 }
 
 static enum tf_status take_answer(
@@ -72,7 +91,7 @@ static enum tf_status take_answer(
 enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *err)
 {
 	struct answer answer;
-	int pipe_fds[2], has_answered;
+	int pipe_fds[2], has_answered, was_late, how;
 	pid_t parent = getpid(), child;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
@@ -88,11 +107,10 @@ enum tf_status tf_cuda_probe_apart(struct tf_cuda_probe *out, struct tf_error *e
 	if (child == 0)
 		run_child(pipe_fds[1], parent);
 	close(pipe_fds[1]);
-	has_answered = read_answer(pipe_fds[0], &answer);
+	has_answered = read_answer(pipe_fds[0], &answer, &was_late);
 	close(pipe_fds[0]);
-	end_child(child, has_answered);
+	how = end_child(child, has_answered);
 	if (!has_answered)
-		return TF_FAIL(err, TF_E_UNAVAILABLE, "the driver gave no answer in %d s",
-			(int)(TF_CUDA_PROBE_NS / TF_NS_PER_S));
+		return fail_without_answer(was_late, how, err);
 	return take_answer(&answer, out, err);
 }
