@@ -152,7 +152,10 @@ static enum tf_status check_shape(const struct tf_buffer *buffer, struct tf_erro
 	return TF_OK;
 }
 
-/* An operand must be long enough for its group, or the collective would write past it. */
+/*
+ * An operand must be long enough for its group, or the collective would write past it, and of its
+ * data type, by which it is filled and compared.
+ */
 static enum tf_status check_operand(
 	const struct tf_program *program, const struct tf_buffer *buffer, struct tf_error *err)
 {
@@ -170,6 +173,9 @@ static enum tf_status check_operand(
 			buffer->pair, group->name, group->buffer_pairs);
 	if (buffer->role != TF_BUFFER_INPUT && buffer->role != TF_BUFFER_OUTPUT)
 		return TF_OK;
+	if (buffer->dtype != group->dtype)
+		return TF_FAIL(err, TF_E_INVALID, "dtype is %s, group '%s' has %s",
+			tf_dtype_name(buffer->dtype), group->name, tf_dtype_name(group->dtype));
 	needed = buffer->role == TF_BUFFER_INPUT ? tf_group_input_bytes(group)
 											 : tf_group_output_bytes(group, program->world);
 	if (buffer->bytes < needed)

@@ -111,6 +111,8 @@
 		strcpy(p->buffers[13].name, "attn.out.1.in0"))                                             \
 	X(buffer_role, TF_E_INVALID, "role 5 is unknown", p->buffers[0].role = (enum tf_buffer_role)5) \
 	X(buffer_dtype, TF_E_INVALID, "dtype 3 is unknown", p->buffers[0].dtype = TF_DTYPE_COUNT)      \
+	X(buffer_dtype_of_group, TF_E_INVALID, "dtype is f16, group 'attn.out' has bf16",              \
+		p->buffers[0].dtype = TF_DTYPE_F16)                                                        \
 	X(buffer_visible, TF_E_INVALID, "peer_visible is 2", p->buffers[0].peer_visible = 2)           \
 	X(buffer_dims, TF_E_INVALID, "dims_count is 5", p->buffers[0].dims_count = 5)                  \
 	X(buffer_dim_zero, TF_E_INVALID, "dim 1 is 0", p->buffers[0].dims[1] = 0)                      \
