@@ -25,10 +25,6 @@
 #include "runtime/serve/loading.h"
 #include "runtime/serve/ready_report.h"
 
-/*
- * A session bounds its loading by five timeouts; a rank that is late beyond that has lost its way.
- */
-#define LOAD_TIMEOUTS 6
 /* A job under way may finish within these; then the ranks close within these. */
 #define DRAIN_TIMEOUTS 5
 #define CLOSE_TIMEOUTS 2
@@ -45,6 +41,14 @@ const char *tf_serve_state_name(enum tf_serve_state state)
 int tf_supervisor_takes_jobs(const struct tf_supervisor *supervisor)
 {
 	return supervisor->state == TF_STATE_READY || supervisor->state == TF_STATE_BUSY;
+}
+
+/* A session bounds its loading; a rank that is a timeout late beyond that has lost its way. */
+static int64_t load_bound(const struct tf_supervisor *supervisor)
+{
+	int64_t timeout_ns = supervisor->options->timeout_ns;
+
+	return tf_session_load_bound(&supervisor->view.loaded.program, timeout_ns) + timeout_ns;
 }
 
 static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
@@ -136,7 +140,7 @@ static void on_bound(evutil_socket_t fd, short what, void *user)
 	(void)fd;
 	(void)what;
 	if (supervisor->state == TF_STATE_LOADING)
-		tf_loading_late(supervisor, LOAD_TIMEOUTS * options->timeout_ns, &cause);
+		tf_loading_late(supervisor, load_bound(supervisor), &cause);
 	else if (supervisor->jobs.running)
 		(void)!TF_FAIL(&cause, TF_E_TIMEOUT,
 			"draining: the request under way did not finish within %lld ms and was cut",
@@ -306,7 +310,7 @@ static enum tf_status start_loop(struct tf_supervisor *supervisor, struct tf_err
 	if (supervisor->options->mode == TF_SERVE_HTTP)
 		TF_TRY(tf_http_create(supervisor, supervisor->plan.listen_fd, &supervisor->http, err));
 	supervisor->plan.listen_fd = -1; /* the server's now */
-	set_bound(supervisor, LOAD_TIMEOUTS * supervisor->options->timeout_ns);
+	set_bound(supervisor, load_bound(supervisor));
 	return TF_OK;
 }
 

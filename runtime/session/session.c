@@ -248,9 +248,9 @@ static const struct phase_step phases[] = {
 };
 
 /* The host device opens at once; a stopped peer is then found within the timeout. */
-static int64_t device_open_ns(const struct tf_session *session)
+static int64_t device_open_ns(const struct tf_program *program)
 {
-	const char *kind = tf_program_identity(&session->package.program, "device.kind");
+	const char *kind = tf_program_identity(program, "device.kind");
 
 	return kind && !strcmp(kind, "host") ? 0 : TF_DEVICE_OPEN_NS;
 }
@@ -259,8 +259,20 @@ static int64_t device_open_ns(const struct tf_session *session)
 static int64_t extra_ns(const struct tf_session *session, enum tf_session_phase phase)
 {
 	if (phase == TF_PHASE_DEVICE)
-		return device_open_ns(session);
-	return phase == TF_PHASE_LIBRARY ? tf_session_library_bound(session) : 0;
+		return device_open_ns(&session->package.program);
+	return phase == TF_PHASE_LIBRARY && session->needs_nccl
+		? tf_session_library_bound(session->timeout_ns)
+		: 0;
+}
+
+int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns)
+{
+	int64_t bound = LOAD_TIMEOUTS * timeout_ns + device_open_ns(program);
+
+	for (uint32_t i = 0; i < program->graph_count; i++)
+		if (tf_graph_calls_library(&program->graphs[i]))
+			return bound + tf_session_library_bound(timeout_ns);
+	return bound;
 }
 
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,

@@ -73,6 +73,13 @@ struct tf_session;
 /* `link` is borrowed and must outlive the session; its rank and world are the session's. */
 TF_WARN_UNUSED enum tf_status tf_session_open(const struct tf_session_options *options,
 	struct tf_link *link, struct tf_session **out, struct tf_error *err);
+/*
+ * ns that the phases of an opening may take in all, for whoever waits for ranks: five timeouts, and
+ * what a GPU's driver and NCCL need on top. The proof of peer access and the probe have bounds of
+ * their own, in which a rank that is lost is found.
+ */
+int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns);
+
 void tf_session_close(struct tf_session *session); /* takes NULL; graphs, then memory */
 
 const struct tf_program *tf_session_program(const struct tf_session *session);

@@ -47,9 +47,9 @@ enum tf_status tf_session_library_check(const struct tf_session *session, struct
 	return TF_OK;
 }
 
-int64_t tf_session_library_bound(const struct tf_session *session)
+int64_t tf_session_library_bound(int64_t timeout_ns)
 {
-	return session->needs_nccl ? START_TIMEOUTS * session->timeout_ns : 0;
+	return START_TIMEOUTS * timeout_ns;
 }
 
 enum tf_status tf_session_library_open(struct tf_session *session, struct tf_error *err)

@@ -77,7 +77,7 @@ TF_WARN_UNUSED enum tf_status tf_session_library_find(
 	struct tf_session *session, const struct tf_session_options *options, struct tf_error *err);
 TF_WARN_UNUSED enum tf_status tf_session_library_check(
 	const struct tf_session *session, struct tf_error *err);
-int64_t tf_session_library_bound(const struct tf_session *session);
+int64_t tf_session_library_bound(int64_t timeout_ns);
 TF_WARN_UNUSED enum tf_status tf_session_library_open(
 	struct tf_session *session, struct tf_error *err);
 
