@@ -29,14 +29,11 @@ enum tf_status tf_cuda_capture_end(
 	struct tf_stream *stream, struct tf_exec **out, struct tf_error *err)
 {
 	struct tf_cuda_context *context = tf_cuda_stream_context(stream);
-	CUstream native = tf_cuda_stream_native(stream);
 	CUgraph graph = NULL;
 	enum tf_status status;
 
 	TF_TRY(tf_cuda_context_enter(context, err));
-	TF_TRY(TF_CU(context->api, err, cuStreamEndCapture(native, &graph)));
-	if (!graph)
-		return TF_FAIL(err, TF_E_SYSTEM, "the capture was broken by one of its calls");
+	TF_TRY(tf_cuda_context_end_capture(context, tf_cuda_stream_native(stream), &graph, err));
 	status = tf_cuda_exec_of_capture(context, graph, out, err);
 	(void)context->api->cuGraphDestroy(graph);
 	return status;
@@ -48,7 +45,6 @@ void tf_cuda_capture_cancel(struct tf_stream *stream)
 	CUgraph graph = NULL;
 
 	if (tf_cuda_context_enter(context, NULL) == TF_OK &&
-		context->api->cuStreamEndCapture(tf_cuda_stream_native(stream), &graph) == CUDA_SUCCESS &&
-		graph)
+		tf_cuda_context_end_capture(context, tf_cuda_stream_native(stream), &graph, NULL) == TF_OK)
 		(void)context->api->cuGraphDestroy(graph);
 }

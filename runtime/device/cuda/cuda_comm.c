@@ -87,16 +87,13 @@ static enum tf_status capture(
 	TF_TRY(
 		TF_CU(api, err, cuStreamBeginCapture(comm->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)));
 	status = tf_comm_node_enqueue(call->node, comm->stream, err);
-	ended = TF_CU(api, status == TF_OK ? err : NULL, cuStreamEndCapture(comm->stream, &graph));
-	if (status == TF_OK)
-		status = ended;
-	if (status == TF_OK && !graph)
-		status = TF_FAIL(err, TF_E_SYSTEM, "the capture was broken by one of its calls");
-	if (status == TF_OK)
+	ended = tf_cuda_context_end_capture(
+		comm->context, comm->stream, &graph, status == TF_OK ? err : NULL);
+	if (status == TF_OK && ended == TF_OK)
 		call->captured = graph;
-	else if (graph)
+	else if (ended == TF_OK)
 		(void)api->cuGraphDestroy(graph);
-	return status;
+	return status == TF_OK ? ended : status;
 }
 
 enum tf_status tf_cuda_comm_add(struct tf_cuda_comm *comm, const struct tf_exec_node *node,

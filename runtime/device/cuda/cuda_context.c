@@ -328,3 +328,18 @@ enum tf_status tf_cuda_context_settle(const struct tf_cuda_context *context, str
 	return tf_cuda_context_wait(
 		context, context->transfer, tf_deadline_after(TF_CUDA_TRANSFER_NS), err);
 }
+
+enum tf_status tf_cuda_context_end_capture(
+	const struct tf_cuda_context *context, CUstream stream, CUgraph *out, struct tf_error *err)
+{
+	CUgraph graph = NULL;
+	enum tf_status status = TF_CU(context->api, err, cuStreamEndCapture(stream, &graph));
+
+	if (status == TF_OK && !graph)
+		return TF_FAIL(err, TF_E_SYSTEM, "the capture was broken by one of its calls");
+	if (status == TF_OK)
+		*out = graph;
+	else if (graph)
+		(void)context->api->cuGraphDestroy(graph);
+	return status;
+}

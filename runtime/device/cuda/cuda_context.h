@@ -83,6 +83,13 @@ TF_WARN_UNUSED enum tf_status tf_cuda_context_wait(const struct tf_cuda_context 
 TF_WARN_UNUSED enum tf_status tf_cuda_context_settle(
 	const struct tf_cuda_context *context, struct tf_error *err);
 
+/*
+ * Ends a capture of `stream` in any case; the context is current. What it holds is the caller's, on
+ * success alone. TF_E_SYSTEM: a call broke the capture.
+ */
+TF_WARN_UNUSED enum tf_status tf_cuda_context_end_capture(
+	const struct tf_cuda_context *context, CUstream stream, CUgraph *out, struct tf_error *err);
+
 #ifdef __cplusplus
 }
 #endif
