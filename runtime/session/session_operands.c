@@ -124,17 +124,21 @@ static int has_dtype(const struct tf_program *program, enum tf_dtype dtype)
 static enum tf_status make_streams(
 	struct tf_session *session, uint64_t count, uint64_t seed, struct tf_error *err)
 {
+	int grows;
+
 	if (session->stream_count >= count && session->stream_seed == seed)
 		return TF_OK;
 	if (count < session->stream_count)
 		count = session->stream_count;
+	grows = count > session->stream_count;
+	session->stream_count = 0; /* until all are of one length and seed, none counts */
 	for (int d = 0; d < TF_DTYPE_COUNT; d++) {
 		enum tf_dtype dtype = (enum tf_dtype)d;
 		uint64_t stride = count * tf_dtype_bytes(dtype);
 
 		if (!has_dtype(&session->package.program, dtype))
 			continue;
-		if (count > session->stream_count)
+		if (grows)
 			TF_TRY(grow(&session->streams[d], session->world * stride, err));
 		for (uint32_t r = 0; r < session->world; r++)
 			tf_operand_fill(

@@ -3,13 +3,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "runtime/session/session_private.h"
 #include "tests/session/session_rig.h"
 
@@ -84,10 +87,78 @@ static void test_many_steps_have_a_share_each(void **state)
 	rig_fini(&rig);
 }
 
+static atomic_int other_is_still, has_failed;
+
+static void wait_for(atomic_int *flag)
+{
+	int64_t deadline = SOON;
+
+	while (!atomic_load(flag) && !tf_deadline_passed(deadline))
+		usleep(1000);
+}
+
+/* The second data type's operands cannot grow on the first rank: what was there serves no more. */
+static enum tf_status fill_in_vain(struct tf_session *session, struct tf_error *err)
+{
+	enum tf_status status;
+
+	/* Nobody else allocates meanwhile. */
+	tf_alloc_fail_at(3); /* the outputs, the operands of one type, those of the next */
+	status = tf_session_fill(session, 8, 1, err);
+	tf_alloc_fail_at(0);
+	if (status != TF_E_NO_MEMORY)
+		return TF_FAIL(err, TF_E_INTERNAL, "the filling did not fail");
+	return TF_OK;
+}
+
+static enum tf_status fill_after_no_memory(struct rig *rig, struct rig_report *report,
+	struct tf_link *link, void *user, struct tf_error *err)
+{
+	struct tf_session_options options = rig_options(rig);
+	struct tf_session *session = NULL;
+	enum tf_status status;
+
+	(void)report, (void)user;
+	options.probe = 0; /* which would take the memory */
+	TF_TRY(tf_session_open(&options, link, &session, err));
+	status = tf_session_fill(session, 1, 1, err);
+	if (tf_link_rank(link)) {
+		atomic_store(&other_is_still, 1);
+		wait_for(&has_failed);
+	} else {
+		wait_for(&other_is_still);
+		if (status == TF_OK)
+			status = fill_in_vain(session, err);
+		atomic_store(&has_failed, 1);
+	}
+	if (status == TF_OK)
+		status = tf_session_fill(session, 1, 1, err);
+	if (status == TF_OK)
+		status = tf_session_step(session, 1, err);
+	if (status == TF_OK)
+		status = tf_session_compare(session, 1, err);
+	tf_session_close(session);
+	return status;
+}
+
+static void test_operands_after_no_memory(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, 2);
+	atomic_store(&other_is_still, 0);
+	atomic_store(&has_failed, 0);
+	rig_threads(&rig, 2, fill_after_no_memory, NULL);
+	assert_true(rig_is_ok(&rig, 2));
+	rig_fini(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_that_one_rank_cannot_begin),
+		cmocka_unit_test(test_operands_after_no_memory),
 		cmocka_unit_test(test_many_steps_have_a_share_each),
 	};
 

@@ -126,7 +126,8 @@ TFRUN_API enum tfrun_status tfrun_link_pairs(
 
 /*
  * Blocks until the whole group is ready or refuses together: at most five timeouts to meet, and
- * five to load. *out_session is set only on success. The descriptors of options.link_fds are taken,
+ * five to load, on top of which a GPU's driver may take 15 s and NCCL's start-up four timeouts; then
+ * peer access is proven and every capacity probed, each wait with its bound. *out_session is set only on success. The descriptors of options.link_fds are taken,
  * also on failure, unless the options themselves are refused with TFRUN_USAGE.
  */
 TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
@@ -135,7 +136,8 @@ TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
 
 /*
  * Every rank calls it, once its own streams have run what the session enqueued and no graph of the
- * caller's holds a step any more. Takes NULL. Never blocks longer than the timeout.
+ * caller's holds a step any more. Takes NULL. Waits for no peer: only for a step of its own that a
+ * timeout has left running on the GPU, 10 s at most, and for NCCL's end, 5 s at most.
  */
 TFRUN_API_VOID void tfrun_close(struct tfrun_session *session);
 
