@@ -120,7 +120,8 @@ TF_WARN_UNUSED enum tf_status tf_session_enqueue(
 
 /*
  * How the steps ended that were put on streams and have run: never waits for a stream of the
- * caller's. On the host device it runs those that wait, each with the bound of a step. A fault ends the session, as in tf_session_step.
+ * caller's. On the host device it runs those that wait, each with the bound of a step. A fault ends
+ * the session, as in tf_session_step.
  */
 TF_WARN_UNUSED enum tf_status tf_session_status(struct tf_session *session, struct tf_error *err);
 

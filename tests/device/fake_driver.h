@@ -5,7 +5,8 @@
  * given as an image. What it shows and where it fails is in the environment:
  *
  * FAKE_CUDA_VERSION, FAKE_CUDA_DEVICES, FAKE_CUDA_NAME, FAKE_CUDA_PEERS (0: no peer access),
- * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_DIES (cuInit kills the process), FAKE_CUDA_MISSING (a function that it lacks),
+ * FAKE_CUDA_INIT (code of cuInit), FAKE_CUDA_DIES (cuInit kills the process), FAKE_CUDA_MISSING (a
+ * function that it lacks),
  * FAKE_CUDA_FAIL (NAME:CODE, a function that fails).
  *
  * Beside the table it has what an engine around the runtime calls, by the names of the real library

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel in an object that the loader keeps for good (linked so; C++ objects may be). STAYING_MARK
- * tells one such object from another.
+ * A kernel in an object that the loader keeps for good (linked so; C++ objects may be).
+ * STAYING_MARK tells one such object from another.
  */
 #include <stddef.h>
 #include <stdint.h>

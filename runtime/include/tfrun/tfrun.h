@@ -126,9 +126,10 @@ TFRUN_API enum tfrun_status tfrun_link_pairs(
 
 /*
  * Blocks until the whole group is ready or refuses together: at most five timeouts to meet, and
- * five to load, on top of which a GPU's driver may take 15 s and NCCL's start-up four timeouts; then
- * peer access is proven and every capacity probed, each wait with its bound. *out_session is set only on success. The descriptors of options.link_fds are taken,
- * also on failure, unless the options themselves are refused with TFRUN_USAGE.
+ * five to load, on top of which a GPU's driver may take 15 s and NCCL's start-up four timeouts;
+ * then peer access is proven and every capacity probed, each wait with its bound. *out_session is
+ * set only on success. The descriptors of options.link_fds are taken, also on failure, unless the
+ * options themselves are refused with TFRUN_USAGE.
  */
 TFRUN_API enum tfrun_status tfrun_open(const char *package_path,
 	const struct tfrun_options *options, struct tfrun_session **out_session,
@@ -196,10 +197,10 @@ TFRUN_API enum tfrun_status tfrun_step(
  * the legacy default stream, which is refused while several ranks of the group share the
  * context: in one queue they would wait for each other. CU_STREAM_PER_THREAD is the calling
  * thread's. Default streams are those of the context that the thread has current, which must be
- * the session's then; for other streams none need be. While the stream is being captured, the step becomes a child node of the capture, as
- * often as its graph is launched; all ranks launch theirs equally often, and none after
- * tfrun_close. On the host device `stream` is NULL, and the step runs in tfrun_step_status, to be
- * asked at least every 64 steps, or the queue grows.
+ * the session's then; for other streams none need be. While the stream is being captured, the step
+ * becomes a child node of the capture, as often as its graph is launched; all ranks launch theirs
+ * equally often, and none after tfrun_close. On the host device `stream` is NULL, and the step runs
+ * in tfrun_step_status, to be asked at least every 64 steps, or the queue grows.
  *
  * TFRUN_USAGE: rows are 0 or above the largest capacity, or such a stream; nothing was enqueued and
  * the session goes on. TFRUN_UNAVAILABLE: the step calls NCCL, whose calls nothing on a stream of
