@@ -17,8 +17,8 @@
 #include "tests/session/session_rig.h"
 
 /* Thirty of these, the share of one step, are far less than that many steps take. */
-#define LITTLE_NS TF_NS_PER_MS
-#define MANY      40000
+#define LITTLE_NS (TF_NS_PER_MS / 2)
+#define MANY      10000
 
 /* What the second rank cannot begin is told to both, and ends nothing. */
 static enum tf_status check_wrong_rows(struct rig *rig, struct rig_report *report,
