@@ -109,19 +109,6 @@ static enum tf_status add_candidates(struct tf_program *program, uint32_t group,
 	return TF_OK;
 }
 
-static void name_buffer(const struct tf_foreign *foreign, const struct tf_group *group,
-	int is_input, uint32_t pair, char out[TF_NAME_BYTES])
-{
-	const struct tf_foreign_operand *operand = tf_foreign_operand_of(foreign, group->name);
-	const char *name = !operand ? "" : is_input ? operand->input : operand->output;
-
-	if (name[0])
-		tf_plan_operand_name(name, group->capacity, out);
-	else
-		snprintf(out, TF_NAME_BYTES, "%.40s.c%u.%s.%u", group->name, group->capacity,
-			is_input ? "in" : "out", pair);
-}
-
 static void describe_buffer(const struct tf_foreign *foreign, const struct tf_program *program,
 	struct tf_buffer *buffer, uint32_t index, uint32_t pair, enum tf_buffer_role role, uint64_t *at)
 {
@@ -139,7 +126,7 @@ static void describe_buffer(const struct tf_foreign *foreign, const struct tf_pr
 		.group = index,
 		.pair = pair,
 	};
-	name_buffer(foreign, group, is_input, pair, buffer->name);
+	tf_plan_name_buffer(foreign, group, index, is_input, pair, buffer->name);
 	if (is_input || group->op == TF_OP_ALL_REDUCE) {
 		buffer->dims_count = 2;
 		buffer->dims[0] = rows;
@@ -166,7 +153,8 @@ static void place_startup(struct tf_layout *layout, uint64_t *at)
  * Buffers of the user's own: one each, for the largest capacity, in the part that peers do not see,
  * behind the evictor.
  */
-static void plan_own_buffers(const struct tf_workload *workload, struct tf_program *program)
+static enum tf_status plan_own_buffers(
+	const struct tf_workload *workload, struct tf_program *program, struct tf_error *err)
 {
 	const struct tf_foreign *foreign = workload->foreign;
 	uint32_t rows = workload->capacities[workload->capacity_count - 1];
@@ -174,8 +162,10 @@ static void plan_own_buffers(const struct tf_workload *workload, struct tf_progr
 
 	for (uint32_t i = 0; foreign && i < foreign->buffer_count; i++) {
 		const struct tf_foreign_buffer *from = &foreign->buffers[i];
-		struct tf_buffer *to = &program->buffers[program->buffer_count++];
+		struct tf_buffer *to = &program->buffers[program->buffer_count];
 
+		TF_TRY(tf_plan_check_name(program, from->name, err));
+		program->buffer_count++;
 		*to = (struct tf_buffer){
 			.role = from->role,
 			.dtype = from->dtype,
@@ -189,6 +179,7 @@ static void plan_own_buffers(const struct tf_workload *workload, struct tf_progr
 		at = tf_align_up(at + to->bytes, BUFFER_ALIGN_BYTES);
 	}
 	program->layout.private_bytes = at - program->layout.private_off;
+	return TF_OK;
 }
 
 static enum tf_status plan_buffers(const struct tf_workload *workload, struct tf_program *program,
@@ -223,9 +214,9 @@ static enum tf_status plan_buffers(const struct tf_workload *workload, struct tf
 	if (!parted)
 		place_startup(&program->layout, &at);
 	program->layout.private_off = tf_align_up(at, 4096);
-	plan_own_buffers(workload, program);
+	TF_TRY(plan_own_buffers(workload, program, err));
 	program->buffers[program->buffer_count++] = (struct tf_buffer){
-		.name = "startup.evict",
+		.name = TF_PLAN_EVICT_NAME,
 		.role = TF_BUFFER_WORK,
 		.dtype = TF_DTYPE_F32,
 		.dims_count = 1,
@@ -368,23 +359,6 @@ uint32_t tf_plan_buffer(
 	for (uint32_t g = 0; g < group; g++)
 		first += 2 * program->groups[g].buffer_pairs;
 	return first + 2 * pair + (role == TF_BUFFER_OUTPUT);
-}
-
-void tf_plan_operand_name(const char *name, uint32_t capacity, char out[TF_NAME_BYTES])
-{
-	snprintf(out, TF_NAME_BYTES, "%.50s.c%u", name, capacity);
-}
-
-uint32_t tf_plan_named_buffer(const struct tf_program *program, const char *name, uint32_t capacity)
-{
-	char operand[TF_NAME_BYTES];
-
-	tf_plan_operand_name(name, capacity, operand);
-	for (uint32_t i = 0; i < program->buffer_count; i++) {
-		if (!strcmp(program->buffers[i].name, name) || !strcmp(program->buffers[i].name, operand))
-			return i;
-	}
-	return TF_PROGRAM_NONE;
 }
 
 uint32_t tf_plan_kernel(const struct tf_program *program, const char *name)

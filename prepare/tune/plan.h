@@ -20,7 +20,8 @@ extern "C" {
  * Fills `program` ({0} before): everything but launches, graphs, samples and selectors, and what
  * tf_plan_foreign adds.
  * `properties` gives the granularity and what the links offer. TF_E_INVALID: a group without a
- * legal candidate (named). The caller finis `program` in any case.
+ * legal candidate, or a buffer of the workload with a name that the program has made up (both are
+ * named). The caller finis `program` in any case.
  */
 TF_WARN_UNUSED enum tf_status tf_plan(const struct tf_workload *workload,
 	const struct tf_ladder *ladder, const struct tf_device_properties *properties, uint32_t world,
@@ -30,8 +31,22 @@ TF_WARN_UNUSED enum tf_status tf_plan(const struct tf_workload *workload,
 uint32_t tf_plan_buffer(
 	const struct tf_program *program, uint32_t group, uint32_t pair, enum tf_buffer_role role);
 
+#define TF_PLAN_EVICT_NAME "startup.evict"
+
 /* The name that a collective's named operand has in the program: "NAME.cCAPACITY". */
 void tf_plan_operand_name(const char *name, uint32_t capacity, char out[TF_NAME_BYTES]);
+
+/*
+ * The name of an operand of group number `index`: as above where the workload (`foreign` may be
+ * NULL) names it, else "GROUP.cCAPACITY.in.PAIR" or "...out.PAIR". Of a group's name that leaves no
+ * room for the rest as much as fits, and ".gINDEX": names that begin alike still differ.
+ */
+void tf_plan_name_buffer(const struct tf_foreign *foreign, const struct tf_group *group,
+	uint32_t index, int is_input, uint32_t pair, char out[TF_NAME_BYTES]);
+
+/* TF_E_INVALID: the program has a buffer of that name, or will have. */
+TF_WARN_UNUSED enum tf_status tf_plan_check_name(
+	const struct tf_program *program, const char *name, struct tf_error *err);
 
 /*
  * The buffer that a workload calls `name`: one of the user's own, or a named operand at a capacity;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,9 +249,83 @@ static void test_a_group_without_candidate_is_named(void **state)
 	tf_ladder_fini(&ladder);
 }
 
+/* Plans `text` for two ranks on a host without limits. */
+static enum tf_status plan_text(const char *text, struct tf_program *program, struct tf_error *err)
+{
+	struct tf_device_properties properties = {
+		.kind = "host", .granularity_bytes = 4096, .capabilities = ALL_OF_PEERS};
+	struct tf_workload workload = {0};
+	struct tf_ladder ladder = {0};
+	enum tf_status status = tf_workload_parse(text, strlen(text), "w.yaml", &workload, err);
+
+	memset(program, 0, sizeof(*program));
+	if (status != TF_OK || tf_ladder_builtin("local", &ladder, err) != TF_OK)
+		fail_msg("%s", err->text);
+	status = tf_plan(&workload, &ladder, &properties, 2, program, err);
+	tf_workload_fini(&workload);
+	tf_ladder_fini(&ladder);
+	return status;
+}
+
+/* Of 63 bytes, alike in the first 62; and one of 46, which every suffix leaves room for. */
+static void test_names_that_begin_alike_differ(void **state)
+{
+	static const char text[] =
+		"name: w\nsummary: Long names.\ncapacities: [1, 65536]\ngroups:\n"
+		"  - {name: "
+		"a23456789.123456789.123456789.123456789.123456789.123456789.12a, op: all_reduce, "
+		"dtype: bf16, row_elements: 8, times: 2}\n"
+		"  - {name: "
+		"a23456789.123456789.123456789.123456789.123456789.123456789.12b, op: all_reduce, "
+		"dtype: bf16, row_elements: 8, times: 2}\n"
+		"  - {name: a23456789.123456789.123456789.123456789.12345c, op: all_reduce, dtype: bf16, "
+		"row_elements: 8}\n";
+	struct tf_program program;
+	struct tf_error err = {0};
+
+	(void)state;
+	assert_int_equal(plan_text(text, &program, &err), TF_OK);
+	for (uint32_t i = 0; i < program.buffer_count; i++) {
+		for (uint32_t k = 0; k < i; k++)
+			assert_string_not_equal(program.buffers[i].name, program.buffers[k].name);
+	}
+	assert_string_equal(program.buffers[tf_plan_buffer(&program, 3, 1, TF_BUFFER_OUTPUT)].name,
+		"a23456789.123456789.123456789.123456789.1234567.g3.c65536.out.1");
+	assert_string_equal(program.buffers[tf_plan_buffer(&program, 5, 0, TF_BUFFER_INPUT)].name,
+		"a23456789.123456789.123456789.123456789.12345c.c65536.in.0");
+	tf_program_fini(&program);
+}
+
+/* What the program calls its own buffers cannot be a workload's: told before anything is tuned. */
+static void test_names_that_the_program_makes_are_refused(void **state)
+{
+	static const char *const taken[] = {"startup.evict", "x.c8", "a.c1.in.0"};
+	struct tf_program program;
+	struct tf_error err = {0};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		snprintf(text, sizeof(text),
+			"name: w\nsummary: s\ncapacities: [1, 8]\ngroups:\n"
+			"  - {name: a, op: all_reduce, dtype: bf16, row_elements: 64, output: x}\n"
+			"buffers:\n  - {name: %s, role: work, dtype: f32, elements: 1}\n"
+			"modules:\n  - {name: m, images: [{device: host, file: m.so}]}\n"
+			"kernels:\n  - {name: k, module: m, grid: [1], block: [1], arguments: [{u32: 1}]}\n"
+			"step: [a, k]\n",
+			taken[i]);
+		assert_int_equal(plan_text(text, &program, &err), TF_E_INVALID);
+		assert_non_null(strstr(err.text, taken[i]));
+		assert_non_null(strstr(err.text, "the program has another of that name"));
+		tf_program_fini(&program);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_that_begin_alike_differ),
+		cmocka_unit_test(test_names_that_the_program_makes_are_refused),
 		cmocka_unit_test(test_worlds_and_odd_sizes),
 		cmocka_unit_test(test_without_peers),
 		cmocka_unit_test(test_identity),
