@@ -123,13 +123,11 @@ static void explain_survivor(
 		snprintf(out, bytes, "a later rung than the pick, and not lower: %.2f %% above", 0 - below);
 }
 
-/* In the first stage: the best median's interval ends below, or too many stand before. */
-static void explain_loser(
-	const struct tf_group_outcome *outcome, uint32_t index, char *out, size_t bytes)
+/* The lowest median of the first stage; its interval's end and its candidate. */
+static uint64_t best_of_first(
+	const struct tf_group_outcome *outcome, uint64_t *out_high, uint32_t *out_leader)
 {
-	uint64_t median, low, high, best = TF_NS_NONE, best_high = 0;
-	char name[TF_CANDIDATE_NAME_BYTES];
-	uint32_t leader = index;
+	uint64_t median, low, high, best = TF_NS_NONE;
 
 	for (uint32_t i = 0; i < outcome->count; i++) {
 		if (!tf_select_competes(first_row(outcome, i)))
@@ -137,17 +135,52 @@ static void explain_loser(
 		tf_order_statistics(first_row(outcome, i), &median, &low, &high);
 		if (median < best) {
 			best = median;
-			best_high = high;
-			leader = i;
+			*out_high = high;
+			*out_leader = i;
 		}
 	}
+	return best;
+}
+
+/* How many have a lower median in the first stage. */
+static uint32_t lower_medians(const struct tf_group_outcome *outcome, uint64_t than)
+{
+	uint64_t median, low, high;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < outcome->count; i++) {
+		if (!tf_select_competes(first_row(outcome, i)))
+			continue;
+		tf_order_statistics(first_row(outcome, i), &median, &low, &high);
+		count += median < than;
+	}
+	return count;
+}
+
+/* In the first stage: the best median's interval ends below, or too many stand before. */
+static void explain_loser(
+	const struct tf_group_outcome *outcome, uint32_t index, char *out, size_t bytes)
+{
+	uint64_t median, low, high, best, best_high = 0;
+	char name[TF_CANDIDATE_NAME_BYTES], beside[32] = "overlaps the best";
+	uint32_t leader = index;
+
+	best = best_of_first(outcome, &best_high, &leader);
 	tf_order_statistics(first_row(outcome, index), &median, &low, &high);
-	if (low > best_high && (median - best) * 100 > best * TF_NEAR_PERCENT)
+	if (low > best_high && (median - best) * 100 > best * TF_NEAR_PERCENT) {
 		snprintf(out, bytes, "first stage: interval begins at %.2f us, that of %s ends at %.2f us",
 			(double)low / 1e3, name_of(outcome, leader, name), (double)best_high / 1e3);
+		return;
+	}
+	if (low > best_high)
+		snprintf(beside, sizeof(beside), "within %d %% of the best", TF_NEAR_PERCENT);
+	if (lower_medians(outcome, median) >= TF_SURVIVORS_MAX)
+		snprintf(
+			out, bytes, "first stage: %s, but %d have lower medians", beside, TF_SURVIVORS_MAX);
 	else
-		snprintf(out, bytes, "first stage: overlaps the best, but %d have lower medians",
-			TF_SURVIVORS_MAX);
+		snprintf(out, bytes,
+			"first stage: %s, but %d have medians as low or lower, the equal ones on earlier rungs",
+			beside, TF_SURVIVORS_MAX);
 }
 
 void tf_pick_reason(const struct tf_group_outcome *outcome, uint32_t index, char *out, size_t bytes)

@@ -107,10 +107,33 @@ static void test_the_first_stage(void **state)
 		"first stage: interval begins at 2.10 us, that of one_shot/ll/t32/c1 ends at 2.00 us");
 	fill(&fixture, 9);
 	fill_row(fixture.fresh[8], TF_NS_NONE);
-	assert_string_equal(
-		reason(&fixture, 8), "first stage: overlaps the best, but 8 have lower medians");
 	fill_row(fixture.first[8], TF_NS_NONE);
 	assert_string_equal(reason(&fixture, 8), "not all of its samples were taken");
+}
+
+/* Where more stand near the best than go on: what is said of those before is so. */
+static void test_too_many_before(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fill(&fixture, 9);
+	fill_row(fixture.fresh[8], TF_NS_NONE);
+	assert_string_equal(reason(&fixture, 8),
+		"first stage: overlaps the best, but 8 have medians as low or lower, the equal ones on "
+		"earlier rungs");
+	fixture.first[8][20] = 1000;
+	for (int pass = 0; pass < 15; pass++)
+		fixture.first[8][pass] = 2010; /* 15 of 21: the median, and not the lower bound */
+	assert_string_equal(
+		reason(&fixture, 8), "first stage: overlaps the best, but 8 have lower medians");
+	fill_row(fixture.first[8], 2080); /* 4 % above all, whose intervals end at 2000 */
+	assert_string_equal(
+		reason(&fixture, 8), "first stage: within 4 % of the best, but 8 have lower medians");
+	fill_row(fixture.first[7], 2080);
+	assert_string_equal(reason(&fixture, 8),
+		"first stage: within 4 % of the best, but 8 have medians as low or lower, the equal ones "
+		"on earlier rungs");
 }
 
 /* The longest names that there are fit the catalog's 160 bytes, or are cut, and never overrun. */
@@ -135,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_a_tie_decides),
 		cmocka_unit_test(test_too_few_passes_are_a_tie),
 		cmocka_unit_test(test_the_first_stage),
+		cmocka_unit_test(test_too_many_before),
 		cmocka_unit_test(test_long_names_are_cut),
 	};
 
