@@ -138,7 +138,7 @@ static enum tf_status read_module(struct tf_foreign_reader *p, uint32_t i)
 	TF_TRY(tf_foreign_set_path(p, "modules[%u].name", i));
 	TF_TRY(tf_foreign_read_name(p, raw->name, name));
 	if (tf_foreign_module_of(p->foreign, name) < p->foreign->module_count ||
-		!strcmp(name, "host") || !strncmp(name, "collectives-", 12))
+		!strcmp(name, "host") || !strcmp(name, "collectives") || !strncmp(name, "collectives-", 12))
 		return tf_yaml_fail(p->yaml, p->err, p->path, "'%s' is the name of a module already", name);
 	memcpy(module->name, name, sizeof(name));
 	p->foreign->module_count++;

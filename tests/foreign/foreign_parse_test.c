@@ -84,6 +84,9 @@ static const struct bad bads[] = {
 		"modules[0].images[1].device: 'host' is given twice"},
 	{HEAD GROUPS "modules:\n  - {name: host, images: [" IMAGE "]}\n" KERNEL("") STEP,
 		"modules[0].name: 'host' is the name of a module already"},
+	/* its image for sm_90 would be called as ours: modules/collectives-sm_90.cubin */
+	{HEAD GROUPS "modules:\n  - {name: collectives, images: [" IMAGE "]}\n" KERNEL("") STEP,
+		"modules[0].name: 'collectives' is the name of a module already"},
 	{HEAD "groups:\n  - {name: a, op: all_reduce, dtype: bf16, row_elements: 64, times: 2}\n"
 		  "step: [a]\n",
 		"groups[0].times: a workload with a step counts the calls in it"},
