@@ -50,7 +50,7 @@ static struct library_counts count_library(const struct tf_program *program)
 	}
 	if (count) {
 		qsort(ratios, count, sizeof(ratios[0]), compare_ratios);
-		counts.ratio = ratios[count / 2];
+		counts.ratio = (ratios[(count - 1) / 2] + ratios[count / 2]) / 2;
 	}
 	tf_free(ratios);
 	return counts;
