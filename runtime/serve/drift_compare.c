@@ -2,6 +2,8 @@
 /* A candidate without a full set of samples neither wins nor is beaten. */
 #include "runtime/serve/drift_compare.h"
 
+#include <string.h>
+
 #include "runtime/collective/select.h"
 
 static uint64_t median_of(const uint64_t *row)
@@ -44,10 +46,17 @@ const char *tf_drift_change_name(enum tf_drift_change change)
 	return names[change];
 }
 
+const char *tf_drift_other_clock(const struct tf_program *program, const char *clock)
+{
+	const char *packaged = tf_program_identity(program, "samples.clock");
+
+	return packaged && strcmp(packaged, clock) != 0 ? packaged : NULL;
+}
+
 /* More than a tie apart, and no overlap of what bounds the two medians. */
 static enum tf_drift_change change_of(const struct tf_drift_row *row)
 {
-	if (row->packaged_ns < 0)
+	if (row->ratio <= 0)
 		return TF_DRIFT_UNKNOWN;
 	if (row->ratio * 100 > 100 + TF_TIE_PERCENT &&
 		row->measured_low_ns > (uint64_t)row->packaged_high_ns)
@@ -58,8 +67,8 @@ static enum tf_drift_change change_of(const struct tf_drift_row *row)
 	return TF_DRIFT_ALIKE;
 }
 
-void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, uint32_t group,
-	struct tf_drift_row *out)
+void tf_drift_compare(const struct tf_program *program, const uint64_t *samples, const char *clock,
+	uint32_t group, struct tf_drift_row *out)
 {
 	uint32_t picked = program->selectors[group];
 	const uint64_t *holder = samples + (size_t)picked * TF_PASSES;
@@ -77,7 +86,7 @@ void tf_drift_compare(const struct tf_program *program, const uint64_t *samples,
 	if (!tf_select_competes(holder))
 		return;
 	tf_order_statistics(holder, &out->measured_ns, &out->measured_low_ns, &out->measured_high_ns);
-	if (out->packaged_ns > 0)
+	if (out->packaged_ns > 0 && !tf_drift_other_clock(program, clock))
 		out->ratio = (double)out->measured_ns / (double)out->packaged_ns;
 	out->change = change_of(out);
 	find_winner(program, samples, group, out);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "runtime/collective/startup.h"
+#include "runtime/collective/startup_host.h"
 #include "runtime/serve/drift_compare.h"
 #include "runtime/serve/ready_report.h"
 #include "runtime/serve/serve_version.h"
@@ -98,7 +99,7 @@ static enum tf_status print_json(const struct drift_job *drift, struct tf_error 
 	tf_json_text(&json, "sha256", supervisor->digest_hex);
 	tf_json_array_begin(&json, "groups");
 	for (uint32_t i = 0; i < program->group_count; i++) {
-		tf_drift_compare(program, drift->samples, i, &row);
+		tf_drift_compare(program, drift->samples, tf_host_sample_clock(program->world), i, &row);
 		put_row(&json, program, i, &row);
 	}
 	tf_json_array_end(&json);
@@ -137,6 +138,8 @@ static void print_row(
 static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 {
 	const struct tf_program *program = &drift->job.supervisor->view.loaded.program;
+	const char *clock = tf_host_sample_clock(program->world);
+	const char *other = tf_drift_other_clock(program, clock);
 	uint32_t beaten = 0, slower = 0, faster = 0;
 
 	if (drift->came != program->candidate_count)
@@ -149,7 +152,7 @@ static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 	for (uint32_t i = 0; i < program->group_count; i++) {
 		struct tf_drift_row row;
 
-		tf_drift_compare(program, drift->samples, i, &row);
+		tf_drift_compare(program, drift->samples, clock, i, &row);
 		print_row(program, i, &row);
 		beaten += row.winner != TF_PROGRAM_NONE;
 		slower += row.change == TF_DRIFT_SLOWER;
@@ -158,6 +161,9 @@ static enum tf_status print(const struct drift_job *drift, struct tf_error *err)
 	printf("%u of %u picks are beaten here, %u slower than packaged, %u faster; selectors stay as "
 		   "packaged\n",
 		beaten, program->group_count, slower, faster);
+	if (other)
+		printf("packaged times are of the clock '%s', these of '%s': they are not compared\n",
+			other, clock);
 	return tf_report_flush(stdout, err);
 }
 

@@ -52,7 +52,7 @@ static struct tf_drift_row compare(const struct fixture *fixture, uint32_t group
 {
 	struct tf_drift_row row;
 
-	tf_drift_compare(&fixture->program, fixture->samples, group, &row);
+	tf_drift_compare(&fixture->program, fixture->samples, "monotonic", group, &row);
 	return row;
 }
 
@@ -155,6 +155,30 @@ static void nothing_packaged_gives_no_ratio(void **state)
 	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_UNKNOWN);
 }
 
+/* CPU time against the time of day: who beats whom here is known, how the pick changed is not. */
+static void two_clocks_are_not_compared(void **state)
+{
+	struct tf_identity clock = {.key = "samples.clock", .value = (char *)(uintptr_t) "monotonic"};
+	struct fixture fixture;
+	struct tf_drift_row row;
+
+	(void)state;
+	fill(&fixture);
+	fixture.program.identity = &clock;
+	fixture.program.identity_count = 1;
+	set(&fixture, 1, 9000);
+	assert_int_equal(compare(&fixture, 0).change, TF_DRIFT_SLOWER);
+	assert_null(tf_drift_other_clock(&fixture.program, "monotonic"));
+	clock.value = (char *)(uintptr_t) "thread-cpu";
+	assert_string_equal(tf_drift_other_clock(&fixture.program, "monotonic"), "thread-cpu");
+	row = compare(&fixture, 0);
+	assert_int_equal(row.change, TF_DRIFT_UNKNOWN);
+	assert_true(row.ratio == 0);
+	assert_int_equal(row.packaged_ns, 1000);
+	assert_int_equal(row.measured_ns, 9010);
+	assert_int_equal(row.winner, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_tie_holds),
 		cmocka_unit_test(what_was_struck_takes_no_part),
 		cmocka_unit_test(nothing_packaged_gives_no_ratio),
+		cmocka_unit_test(two_clocks_are_not_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
