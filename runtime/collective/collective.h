@@ -85,6 +85,14 @@ void tf_protocol_plan(struct tf_layout *layout, const struct tf_group *group,
 uint64_t tf_protocol_place(struct tf_layout *layout, uint32_t world);
 
 /*
+ * Whether a layout that came from a file has these parts where tf_protocol_place puts them, as the
+ * control words are sought at a segment's start, and resets go by this build's sizes. TF_E_INVALID
+ * names the first field that differs, and both values.
+ */
+TF_WARN_UNUSED enum tf_status tf_protocol_check(
+	const struct tf_layout *layout, uint32_t world, struct tf_error *err);
+
+/*
  * Brings a rank's control words and protocol memory to their first state: epochs, empty flags,
  * poisoned sentinel slots. `segment` is host-accessible memory of layout->segment_bytes.
  * Collective: all ranks reset, then a fence across ranks, before the first launch. first_epoch is

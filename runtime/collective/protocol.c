@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol memory: how much, where, and its first state; the argument struct of a call. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -84,6 +85,32 @@ uint64_t tf_protocol_place(struct tf_layout *layout, uint32_t world)
 		place(&layout->sentinel_off, at, TF_SLOTS_SENTINEL * world * layout->sentinel_source_bytes);
 	at = place(&layout->flag_off, at, layout->flag_bytes);
 	return place(&layout->staging_off, at, TF_SLOTS_STAGING * world * layout->staging_source_bytes);
+}
+
+#define FIELD(name)                                                                                \
+	{                                                                                              \
+#name, layout->name, own.name                                                              \
+	}
+
+enum tf_status tf_protocol_check(
+	const struct tf_layout *layout, uint32_t world, struct tf_error *err)
+{
+	struct tf_layout own = *layout;
+
+	(void)tf_protocol_place(&own, world);
+	const struct {
+		const char *name;
+		uint64_t found, wanted;
+	} fields[] = {FIELD(control_off), FIELD(control_bytes), FIELD(ll_off), FIELD(sentinel_off),
+		FIELD(flag_off), FIELD(flag_bytes), FIELD(staging_off)};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (fields[i].found != fields[i].wanted)
+			return TF_FAIL(err, TF_E_INVALID,
+				"layout: %s is %" PRIu64 ", this build's kernels take %" PRIu64, fields[i].name,
+				fields[i].found, fields[i].wanted);
+	}
+	return TF_OK;
 }
 
 static void fill_words(void *to, uint64_t bytes, uint32_t word)

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
+#include "runtime/collective/collective.h"
 #include "runtime/session/machine_identity.h"
 #include "runtime/session/peer_access.h"
 #include "runtime/session/peer_proof.h"
@@ -89,6 +90,7 @@ static enum tf_status phase_identity(struct tf_session *session,
 	if (tf_identity_compare(
 			&session->package.program, &session->properties, session->world, &local) == TF_OK &&
 		check_capacity(session, &local) == TF_OK &&
+		tf_protocol_check(&session->package.program.layout, session->world, &local) == TF_OK &&
 		tf_peer_access_is_off(&session->package.program))
 		(void)!tf_peer_access_check(&session->package.program, &local);
 	if (local.status == TF_OK)

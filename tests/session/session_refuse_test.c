@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "catalog/catalog_read.h"
+#include "catalog/catalog_write.h"
 #include "tests/session/session_rig.h"
 
 struct paths {
@@ -241,6 +243,54 @@ static void test_a_capacity_below_all(void **state)
 	rig_fini(&rig);
 }
 
+/* Writes the rig's program with another layout to `path`. */
+static void write_with_layout(
+	const struct rig *rig, const struct tf_layout *layout, const char *path)
+{
+	const struct tf_bytes *catalog = &rig->bench.catalogs[0];
+	struct tf_program program = {0};
+	struct tf_bytes altered = {0};
+	struct tf_error err = {0};
+
+	if (tf_catalog_read(catalog->data, catalog->size, TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES,
+			&program, &err) != TF_OK)
+		fail_msg("%s", err.text);
+	program.layout = *layout;
+	if (tf_catalog_write(&program, &altered, &err) != TF_OK)
+		fail_msg("%s", err.text);
+	bench_write_package(path, &altered);
+	tf_bytes_fini(&altered);
+	tf_program_fini(&program);
+}
+
+/*
+ * The control words and flags are cleared by this build's sizes, whatever the file says: a layout
+ * that has less room for them, or has them elsewhere, would be overwritten.
+ */
+static void test_a_layout_that_is_not_ours(void **state)
+{
+	struct tf_layout layout;
+	char path[256], text[64];
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, 2);
+	snprintf(path, sizeof(path), "%s/layout.tfp", rig.folder);
+	layout = rig.bench.programs[0].layout;
+	snprintf(text, sizeof(text), "layout: control_bytes is 4096, this build's kernels take %llu",
+		(unsigned long long)layout.control_bytes);
+	layout.control_bytes = 4096;
+	write_with_layout(&rig, &layout, path);
+	open_paths(&rig, 2, path, path, 0);
+	assert_has(refused(&rig, 2, TF_E_INVALID), text);
+	layout = rig.bench.programs[0].layout;
+	layout.flag_bytes -= 4096;
+	write_with_layout(&rig, &layout, path);
+	open_paths(&rig, 2, path, path, 0);
+	assert_has(refused(&rig, 2, TF_E_INVALID), "layout: flag_bytes is ");
+	rig_fini(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_one_rank_has_none),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_a_capacity_below_all),
+		cmocka_unit_test(test_a_layout_that_is_not_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
