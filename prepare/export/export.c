@@ -69,6 +69,9 @@ static enum tf_status choose_machine(const struct tf_export_options *options, st
 {
 	if (options->links)
 		return choose_emulated(options, inputs, result, err);
+	if (options->links_seed)
+		return TF_FAIL(
+			err, TF_E_USAGE, "'--links-seed' is for emulated links: it goes with '--links'");
 	return tf_topology_choose(
 		options->device, options->topology, options->world, &result->machine, err);
 }
@@ -135,8 +138,13 @@ static enum tf_status read_catalog(int fd, struct tf_export_result *result, stru
 static enum tf_status run_ranks(const struct tf_export_options *options,
 	const struct inputs *inputs, struct tf_export_result *result, struct tf_error *err)
 {
-	/* What a plan without a look at the machine cannot know. */
-	const char *const signature[] = {"topology.signature", result->machine.signature, NULL};
+	/*
+	 * What a plan without a look at the machine cannot know: its class, which may be another than
+	 * that of the ladder that was given, and how it is joined.
+	 */
+	const char *const of_machine[] = {"topology.class", result->machine.topology,
+		result->machine.signature[0] ? "topology.signature" : NULL, result->machine.signature,
+		NULL};
 	struct tf_rank_job job = {
 		.workload = &inputs->workload,
 		.ladder = &inputs->ladder,
@@ -147,7 +155,7 @@ static enum tf_status run_ranks(const struct tf_export_options *options,
 		.no_peer_access = options->no_peer_access,
 		.nccl = options->nccl,
 		.catalog_fd = memfd_create("catalog", MFD_CLOEXEC),
-		.identity = result->machine.signature[0] ? signature : NULL,
+		.identity = of_machine,
 	};
 	int64_t begin = tf_now_ns();
 	enum tf_status status;
