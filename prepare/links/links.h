@@ -82,8 +82,8 @@ struct tf_links {
 /*
  * Reads YAML text; `source` names it in messages, and the links are called like it, without folder
  * and ".yaml". TF_E_INVALID names source, line, field, what was found and what is allowed, also: a
- * pair that is missing or given twice, a resource that nobody named, a collapse without its
- * capacity. *out is set on success only.
+ * pair that is missing, a pair or rank that is given twice, a resource that nobody named, a
+ * collapse without its capacity. *out is set on success only.
  */
 TF_WARN_UNUSED enum tf_status tf_links_parse(
 	const char *text, size_t size, const char *source, struct tf_links *out, struct tf_error *err);

@@ -216,13 +216,17 @@ static enum tf_status read_pairs(struct reading *r)
 	return TF_OK;
 }
 
-static enum tf_status read_odd_rank(struct reading *r, uint32_t index)
+/* `taken`: ranks that an earlier entry gave. */
+static enum tf_status read_odd_rank(struct reading *r, uint32_t index, uint32_t *taken)
 {
 	const struct tf_raw_links_rank *raw = &r->raw->ranks[index];
 	uint64_t rank, value;
 
 	TF_TRY(read_number(
 		r, path_of(r, "ranks", index, "rank"), raw->rank, 0, r->links->world - 1, &rank));
+	if (*taken >> rank & 1)
+		return tf_yaml_fail(r->yaml, r->err, r->path, "rank %u was given before", (unsigned)rank);
+	*taken |= 1u << rank;
 	if (raw->slow) {
 		TF_TRY(read_number(r, path_of(r, "ranks", index, "slow_percent"), raw->slow, 1,
 			TF_LINKS_PERCENT_MAX, &value));
@@ -238,6 +242,8 @@ static enum tf_status read_odd_rank(struct reading *r, uint32_t index)
 
 static enum tf_status read_links(struct reading *r)
 {
+	uint32_t taken = 0;
+
 	TF_TRY(read_whole(r));
 	for (uint32_t i = 0; i < r->raw->resource_count; i++) {
 		TF_TRY(read_resource(r, i));
@@ -245,7 +251,7 @@ static enum tf_status read_links(struct reading *r)
 	}
 	TF_TRY(read_pairs(r));
 	for (uint32_t i = 0; i < r->raw->rank_count; i++)
-		TF_TRY(read_odd_rank(r, i));
+		TF_TRY(read_odd_rank(r, i, &taken));
 	return TF_OK;
 }
 

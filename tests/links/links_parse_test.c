@@ -115,6 +115,8 @@ static void test_refusals(void **state)
 			"dir/x.yaml:5: root_complex: found 1 entries, allowed: 2, one a rank"},
 		{TOP DEVICE GOOD "ranks: [{rank: 2}]\n",
 			"dir/x.yaml:9: ranks[0].rank: found '2', allowed: a rank below world"},
+		{TOP DEVICE GOOD "ranks: [{rank: 1, slow_percent: 250}, {rank: 1, jitter_percent: 9}]\n",
+			"dir/x.yaml:9: ranks[1].rank: rank 1 was given before"},
 		{"topology: switched\nsummary: s\nworld: 9\nport: 56GB/s\n" DEVICE GOOD,
 			"dir/x.yaml:3: world: found '9', allowed: a number from 2 to 8"},
 		{"topology: switched\nsummary: s\nworld: 2\nport: 56\n" DEVICE GOOD,
