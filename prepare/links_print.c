@@ -70,8 +70,12 @@ static void print_shared(FILE *to, const struct tf_links *links, uint32_t world)
 	}
 }
 
-static void print_offer(FILE *to, uint32_t capabilities)
+static void print_offer(FILE *to, uint32_t capabilities, int no_peer_access)
 {
+	if (no_peer_access) {
+		fprintf(to, "peers      off by option: only the writer staged is legal\n");
+		return;
+	}
 	if (!capabilities) {
 		fprintf(to, "peers      not all of them reach each other\n");
 		return;
@@ -81,7 +85,8 @@ static void print_offer(FILE *to, uint32_t capabilities)
 		capabilities & TF_LINK_PEER_ATOMIC ? " atomic" : "");
 }
 
-void tf_links_print_table(FILE *to, const struct tf_links *links, uint32_t world)
+void tf_links_print_table(
+	FILE *to, const struct tf_links *links, uint32_t world, int no_peer_access)
 {
 	const struct tf_links_device *device = &links->device;
 	char hex[TF_DIGEST_HEX_BYTES];
@@ -90,7 +95,7 @@ void tf_links_print_table(FILE *to, const struct tf_links *links, uint32_t world
 	fprintf(to, "class      %s\nlinks      %s, emulated\nbecause    %s\n", links->topology,
 		links->name, links->summary);
 	fprintf(to, "world      %u of %u\nsha256     %s\n", world, links->world, hex);
-	print_offer(to, tf_links_capabilities(links, world));
+	print_offer(to, tf_links_capabilities(links, world), no_peer_access);
 	fprintf(to, "port       %g GB/s each way\n", links->port_gbps);
 	fprintf(to, "device     launch %g ns, CTA %g ns, poll %g ns; a CTA of 512 stores %g GB/s,\n",
 		device->launch_ns, device->cta_ns, device->poll_ns, device->cta_write_gbps);
@@ -133,8 +138,8 @@ static json_t *resources_json(const struct tf_links *links)
 	return resources;
 }
 
-enum tf_status tf_links_print_json(
-	FILE *to, const struct tf_links *links, uint32_t world, struct tf_error *err)
+enum tf_status tf_links_print_json(FILE *to, const struct tf_links *links, uint32_t world,
+	int no_peer_access, struct tf_error *err)
 {
 	char hex[TF_DIGEST_HEX_BYTES];
 	json_t *pairs = json_array(), *root;
@@ -152,6 +157,8 @@ enum tf_status tf_links_print_json(
 		"world", (int)world, "sha256", hex, "port_gbps", links->port_gbps, "seed",
 		(json_int_t)links->seed, "jitter_percent", links->jitter_percent, "resources",
 		resources_json(links), "pairs", pairs);
+	if (root && no_peer_access)
+		json_object_set_new(root, "peer_access", json_string("off"));
 	failed = !root || json_dumpf(root, to, JSON_INDENT(2)) || fputc('\n', to) == EOF;
 	json_decref(root);
 	return failed ? TF_FAIL(err, TF_E_SYSTEM, "cannot write the links as JSON") : TF_OK;

@@ -11,12 +11,16 @@
 extern "C" {
 #endif
 
-/* Class, figures of the device, what pairs of the first `world` ranks have and share. */
-void tf_links_print_table(FILE *to, const struct tf_links *links, uint32_t world);
+/*
+ * Class, figures of the device, what pairs of the first `world` ranks have and share.
+ * `no_peer_access`: ranks may not use each other's memory, whatever the links offer.
+ */
+void tf_links_print_table(
+	FILE *to, const struct tf_links *links, uint32_t world, int no_peer_access);
 
 /* The same as one JSON document with "version": 1. TF_E_SYSTEM: cannot be written. */
-TF_WARN_UNUSED enum tf_status tf_links_print_json(
-	FILE *to, const struct tf_links *links, uint32_t world, struct tf_error *err);
+TF_WARN_UNUSED enum tf_status tf_links_print_json(FILE *to, const struct tf_links *links,
+	uint32_t world, int no_peer_access, struct tf_error *err);
 
 #ifdef __cplusplus
 }

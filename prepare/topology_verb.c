@@ -84,6 +84,11 @@ static bool is_utf8_locale(void)
 	return utf8;
 }
 
+static bool is_off(const char *word)
+{
+	return word && !strcmp(word, "off");
+}
+
 /* Says which class is looked at, and refuses what was asked for and is not there. */
 static enum tf_status select_class(const struct verb_options *options,
 	const struct tf_topology *topology, struct tf_topology_view *view, struct tf_error *err)
@@ -112,7 +117,7 @@ static enum tf_status show(
 	TF_TRY(tf_topology_signature(
 		topology, view.world, view.selected, signature, sizeof(signature), err));
 	view.utf8 = is_utf8_locale();
-	view.no_peer_access = options->peer_access && !strcmp(options->peer_access, "off");
+	view.no_peer_access = is_off(options->peer_access);
 	if (options->json)
 		return tf_topology_print_json(stdout, &view, err);
 	tf_topology_print_table(stdout, &view);
@@ -123,6 +128,7 @@ static enum tf_status show(
 static enum tf_status show_links(const struct verb_options *options, struct tf_error *err)
 {
 	bool any = !options->topology || !strcmp(options->topology, "auto");
+	int no_peer_access = is_off(options->peer_access);
 	struct tf_links links;
 	uint32_t world;
 
@@ -137,8 +143,8 @@ static enum tf_status show_links(const struct verb_options *options, struct tf_e
 		return TF_FAIL(err, TF_E_MISFIT, "the links '%s' are of topology '%s', not '%s'",
 			links.name, links.topology, options->topology);
 	if (options->json)
-		return tf_links_print_json(stdout, &links, world, err);
-	tf_links_print_table(stdout, &links, world);
+		return tf_links_print_json(stdout, &links, world, no_peer_access, err);
+	tf_links_print_table(stdout, &links, world, no_peer_access);
 	return TF_OK;
 }
 
