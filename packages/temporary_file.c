@@ -4,7 +4,9 @@
  * 1. The folder is held open, so that a rename or a changed working directory cannot lead
  *    elsewhere.
  * 2. The target is not touched before the rename.
- * 3. Temporaries of other processes are never removed: on a shared folder a process that is not
+ * 3. Nothing but a regular file, or a link to one, is ever replaced: a device or a FIFO serves
+ *    others.
+ * 4. Temporaries of other processes are never removed: on a shared folder a process that is not
  *    here may run on another machine.
  */
 #include "packages/temporary_file.h"
@@ -41,6 +43,19 @@ static int folder_length(const char *path)
 	return (int)(base_name(path) - path);
 }
 
+/*
+ * Whether `name` leads to an open file of this process, as /dev/stdout does: the rename would put a
+ * file in the link's place, for every process.
+ */
+static int is_descriptor(int folder_fd, const char *name)
+{
+	static const char proc[] = "/proc/";
+	char to[sizeof(proc)] = {0};
+
+	return readlinkat(folder_fd, name, to, sizeof(to) - 1) == (ssize_t)sizeof(to) - 1 &&
+		strcmp(to, proc) == 0;
+}
+
 static enum tf_status check_target(int folder_fd, const char *target, struct tf_error *err)
 {
 	const char *name = base_name(target);
@@ -50,6 +65,10 @@ static enum tf_status check_target(int folder_fd, const char *target, struct tf_
 		return TF_FAIL(err, TF_E_USAGE, "cannot write '%s': it names no file", target);
 	if (fstatat(folder_fd, name, &found, 0) == 0 && S_ISDIR(found.st_mode))
 		return TF_FAIL(err, TF_E_USAGE, "cannot write '%s': it is a folder", target);
+	if (is_descriptor(folder_fd, name) ||
+		(fstatat(folder_fd, name, &found, 0) == 0 && !S_ISREG(found.st_mode)))
+		return TF_FAIL(err, TF_E_USAGE,
+			"cannot write '%s': it is a special file, which a regular one would replace", target);
 	return TF_OK;
 }
 

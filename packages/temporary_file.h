@@ -25,7 +25,8 @@ struct tf_temporary {
 /*
  * Creates `tfprep-PID-RANDOM.tmp` beside `target` (copied), open for writing. Names of the same
  * form there, whose process is gone, are reported through tf_log. *out must be TF_TEMPORARY_NONE.
- * TF_E_USAGE: `target` is a folder or ends in none. TF_E_NOT_FOUND: its folder does not exist.
+ * TF_E_USAGE: `target` is a folder or a special file, or names none.
+ * TF_E_NOT_FOUND: its folder does not exist.
  */
 TF_WARN_UNUSED enum tf_status tf_temporary_open(
 	const char *target, struct tf_temporary *out, struct tf_error *err);
