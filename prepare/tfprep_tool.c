@@ -13,15 +13,18 @@ static void on_interrupt(int number)
 	tf_tfprep_interrupted = 1;
 }
 
+/* SIGHUP is what a closed terminal leaves behind; nohup has it ignored, and it stays so. */
 void tf_tfprep_catch_interrupts(void)
 {
-	struct sigaction action;
+	struct sigaction action, hangup;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = on_interrupt;
 	action.sa_flags = (int)SA_RESETHAND; /* a second interrupt ends the tool at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 int tf_tfprep_parse(const struct tf_verb *verb, int argc, char **argv, void *options,

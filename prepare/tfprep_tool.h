@@ -13,7 +13,10 @@ extern "C" {
 
 extern const struct tf_tool tf_tfprep_tool;
 
-/* Set by SIGINT and SIGTERM once tf_tfprep_catch_interrupts was called. */
+/*
+ * Set by SIGINT, SIGTERM and, unless it is ignored, SIGHUP once tf_tfprep_catch_interrupts was
+ * called.
+ */
 extern volatile int tf_tfprep_interrupted;
 void tf_tfprep_catch_interrupts(void);
 

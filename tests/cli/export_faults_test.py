@@ -179,6 +179,22 @@ class Interrupted(Export):
     def test_terminate(self):
         self.interrupt(signal.SIGTERM, False)
 
+    def test_a_terminal_that_is_closed(self):
+        self.interrupt(signal.SIGHUP, True)
+
+    def test_a_closed_terminal_is_nothing_under_nohup(self):
+        ignore = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            process = self.start()  # an ignored signal is inherited
+        finally:
+            signal.signal(signal.SIGHUP, ignore)
+        while self.world.temporaries() == [] and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGHUP)
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 0, err)
+        self.assert_whole(self.target)
+
 
 class SideBySide(Export):
     def test_two_exports_to_one_name(self):
