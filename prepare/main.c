@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/process_start.h"
 #include "prepare/bench_verb.h"
 #include "prepare/diff_verb.h"
 #include "prepare/export_verb.h"
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
 {
 	int code;
 
+	tf_process_start();
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		verbs[i] = *entries[i].table;
 	tf_log_install(print_log, NULL, TF_LOG_WARN);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tfrun: the command line. Everything else is runtime/serve. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/deadline.h"
 #include "base/options.h"
+#include "base/process_start.h"
 #include "runtime/serve/supervisor.h"
 
 #ifndef TF_VERSION
@@ -101,6 +103,15 @@ static int fail_usage(const char *text)
 	return TF_EXIT_USAGE;
 }
 
+/* What could not be written was not told; success would be a lie. */
+static int end_told(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return TF_EXIT_DONE;
+	fprintf(stderr, "tfrun: cannot write to stdout: %s\n", strerror(errno));
+	return TF_EXIT_FAILED;
+}
+
 /* What needs no package; nonzero if one of them was asked for. */
 static int print_about(const struct words *words)
 {
@@ -147,15 +158,16 @@ int main(int argc, char **argv)
 	struct tf_error err = {0};
 	int arg_count = 0, help = 0;
 
+	tf_process_start();
 	if (tf_options_parse(&verbs[0], argc - 1, argv + 1, &words, args, &arg_count, &help, &err) !=
 		TF_OK)
 		return fail_usage(err.text);
 	if (help) {
 		tf_options_print_help(stdout, &tool, &verbs[0]);
-		return TF_EXIT_DONE;
+		return end_told();
 	}
 	if (print_about(&words))
-		return TF_EXIT_DONE;
+		return end_told();
 	if (!arg_count)
 		return fail_usage("a package is needed");
 	return serve(&words, args[0], begin_ns);

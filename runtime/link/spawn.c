@@ -83,6 +83,20 @@ static enum tf_status wire(struct tf_ranks *ranks, struct wiring *out_wiring, st
 	return TF_OK;
 }
 
+/*
+ * Handlers are the parent's. To live on when the terminal is closed (nohup) or a file has grown
+ * too large is meant for the ranks as well.
+ */
+static void reset_signal(int sig)
+{
+	struct sigaction was;
+
+	if ((sig == SIGHUP || sig == SIGXFSZ) && !sigaction(sig, NULL, &was) &&
+		was.sa_handler == SIG_IGN)
+		return;
+	(void)signal(sig, SIG_DFL);
+}
+
 /* A child begins as a fresh process would, and dies with its parent. */
 static void begin_child(pid_t parent)
 {
@@ -92,7 +106,7 @@ static void begin_child(pid_t parent)
 	if (getppid() != parent)
 		_exit(TF_EXIT_FAILED); /* the parent was gone before the line above */
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		(void)signal(sig, SIG_DFL);
+		reset_signal(sig);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

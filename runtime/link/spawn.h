@@ -33,10 +33,11 @@ struct tf_rank_exit {
 
 /*
  * Forks `world` ranks. The caller must be single-threaded; buffered output is flushed first. A
- * child has default signal dispositions and an empty mask, is killed when the forking thread
- * ends, and holds its own link and command socket alone; other descriptors of the caller are
- * inherited. It leaves by _exit: no exit handlers run. A world of 1 is a process beside the ranks:
- * it has no link (NULL). TF_E_USAGE: world out of range.
+ * child has default signal dispositions, but that SIGHUP and SIGXFSZ stay ignored where they are,
+ * and an empty mask, is killed when the forking thread ends, and holds its own link and command
+ * socket alone; other descriptors of the caller are inherited. It leaves by _exit: no exit handlers
+ * run. A world of 1 is a process beside the ranks: it has no link (NULL).
+ * TF_E_USAGE: world out of range.
  * TF_E_SYSTEM, TF_E_NO_MEMORY: nothing is left behind.
  */
 TF_WARN_UNUSED enum tf_status tf_ranks_spawn(

@@ -185,12 +185,12 @@ class Interrupted(Export):
     def test_a_closed_terminal_is_nothing_under_nohup(self):
         ignore = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            process = self.start()  # an ignored signal is inherited
+            process = self.start(start_new_session=True)  # an ignored signal is inherited
         finally:
             signal.signal(signal.SIGHUP, ignore)
-        while self.world.temporaries() == [] and process.poll() is None:
+        while len(self.world.processes()) < 2 and process.poll() is None:
             time.sleep(0.001)
-        process.send_signal(signal.SIGHUP)
+        os.killpg(process.pid, signal.SIGHUP)
         code, _, err = self.finish(process)
         self.assertEqual(code, 0, err)
         self.assert_whole(self.target)

@@ -314,10 +314,13 @@ static void test_alone(void **state)
 	tf_bytes_fini(&data);
 }
 
-/* A child has the dispositions of a fresh process, whatever its parent ignores or blocks. */
+/*
+ * A child has the dispositions of a fresh process, whatever its parent ignores or blocks; but a
+ * closed terminal that is nothing to the parent is nothing to it.
+ */
 static int signal_run(void *user, uint32_t rank, struct tf_link *link, int command_fd)
 {
-	struct sigaction action;
+	struct sigaction action, hangup;
 	sigset_t mask;
 
 	(void)user;
@@ -325,7 +328,10 @@ static int signal_run(void *user, uint32_t rank, struct tf_link *link, int comma
 	(void)link;
 	(void)command_fd;
 	sigaction(SIGPIPE, NULL, &action);
+	sigaction(SIGHUP, NULL, &hangup);
 	sigprocmask(SIG_SETMASK, NULL, &mask);
+	if (hangup.sa_handler != SIG_IGN)
+		return 2;
 	return action.sa_handler == SIG_DFL && !sigismember(&mask, SIGTERM) ? 0 : 1;
 }
 
@@ -340,8 +346,10 @@ static void test_signals_of_children(void **state)
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, &old);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	assert_int_equal(tf_ranks_spawn(2, signal_run, NULL, &ranks, NULL), TF_OK);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	assert_int_equal(tf_ranks_wait(ranks, SOON, exits, NULL), TF_OK);
 	assert_int_equal(exits[0].code + exits[1].code, 0);
