@@ -81,9 +81,10 @@ enum tf_status tf_diff_print_json(FILE *to, const struct tf_package_view *views,
 	const struct tf_package_diff *diff, struct tf_error *err)
 {
 	return tf_json_print(to,
-		json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "version", TF_DIFF_JSON_VERSION,
-			"a", tf_package_path(views[0].package), "b", tf_package_path(views[1].package),
-			"groups_in_both", (json_int_t)diff->common_count, "picks_equal",
+		json_pack("{s:i, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "version", TF_DIFF_JSON_VERSION,
+			"a", tf_json_string(tf_package_path(views[0].package)), "b",
+			tf_json_string(tf_package_path(views[1].package)), "groups_in_both",
+			(json_int_t)diff->common_count, "picks_equal",
 			(json_int_t)(diff->common_count - diff->pick_count), "identity", pack_identity(diff),
 			"only_in_a", pack_only(&views[0].program, diff->only[0], diff->only_count[0]),
 			"only_in_b", pack_only(&views[1].program, diff->only[1], diff->only_count[1]),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "prepare/json_print.h"
 
 struct counts {
 	uint32_t by_kind[TF_ALGORITHM_COUNT][TF_WRITER_COUNT];
@@ -266,7 +267,7 @@ static enum tf_status print_json(
 	if (root && result->path) {
 		tf_hex(result->digest, sizeof(result->digest), hex);
 		json_object_set_new(root, "package",
-			json_pack("{s:s, s:I, s:s}", "path", result->path, "bytes",
+			json_pack("{s:o, s:I, s:s}", "path", tf_json_string(result->path), "bytes",
 				(json_int_t)result->file_bytes, "sha256", hex));
 	}
 	if (!root || json_dumpf(root, to, JSON_INDENT(2)) || fputc('\n', to) == EOF) {

@@ -89,8 +89,9 @@ enum tf_status tf_inspect_print_json(
 
 	tf_hex(view->file_sha256, sizeof(view->file_sha256), hex);
 	return tf_json_print(to,
-		json_pack("{s:i, s:{s:s, s:I, s:s}, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "version",
-			TF_INSPECT_JSON_VERSION, "package", "path", tf_package_path(view->package), "bytes",
+		json_pack("{s:i, s:{s:o, s:I, s:s}, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "version",
+			TF_INSPECT_JSON_VERSION, "package", "path",
+			tf_json_string(tf_package_path(view->package)), "bytes",
 			(json_int_t)tf_package_file_bytes(view->package), "sha256", hex, "world",
 			(json_int_t)program->world, "segment_bytes", (json_int_t)program->layout.segment_bytes,
 			"candidates", (json_int_t)program->candidate_count, "samples",

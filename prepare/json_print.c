@@ -2,6 +2,8 @@
 /* Within a version, members are only added. */
 #include "prepare/json_print.h"
 
+#include "base/json.h"
+
 json_t *tf_json_append(json_t *array, json_t *value)
 {
 	if (!array || json_array_append_new(array, value)) {
@@ -11,6 +13,21 @@ json_t *tf_json_append(json_t *array, json_t *value)
 		return NULL;
 	}
 	return array;
+}
+
+json_t *tf_json_string(const char *text)
+{
+	struct tf_bytes written = {0};
+	struct tf_json writer = {.to = &written};
+	json_t *value = json_string(text); /* NULL if it is not UTF-8 */
+
+	if (value)
+		return value;
+	tf_json_text(&writer, NULL, text);
+	if (tf_json_finish(&writer, NULL) == TF_OK)
+		value = json_loadb((const char *)written.data, written.size, JSON_DECODE_ANY, NULL);
+	tf_bytes_fini(&written);
+	return value;
 }
 
 json_t *tf_json_times(int64_t median_ns, int64_t low_ns, int64_t high_ns)

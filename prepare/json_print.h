@@ -19,6 +19,9 @@ extern "C" {
 /* Appends `value` (taken); on a failure frees both and returns NULL. */
 json_t *tf_json_append(json_t *array, json_t *value);
 
+/* A string, like base/json.h: each byte that is not UTF-8, as a path may hold, becomes U+FFFD. */
+json_t *tf_json_string(const char *text);
+
 /* {"median_ns", "low_ns", "high_ns"}, or null where `median_ns` is negative. */
 json_t *tf_json_times(int64_t median_ns, int64_t low_ns, int64_t high_ns);
 
