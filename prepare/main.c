@@ -61,7 +61,12 @@ static int run_named(const char *name, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	char help[] = "--help";
+
+	if (argc > 2 && !strcmp(argv[1], "help"))
+		return run_named(argv[2], 1, (char *[]){help, NULL});
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+		!strcmp(argv[1], "help")) {
 		tf_options_print_tool_help(argc < 2 ? stderr : stdout, &tf_tfprep_tool);
 		return argc < 2 ? TF_EXIT_USAGE : TF_EXIT_DONE;
 	}
