@@ -18,7 +18,7 @@
 #define TIMEOUT_MS_MAX     600000
 
 struct words {
-	uint64_t timeout_ms;
+	uint64_t timeout_ms; /* 0: not given */
 	_Bool run;
 };
 
@@ -105,7 +105,8 @@ static enum tf_status verify_run(
 			tf_package_path(view->package));
 	TF_TRY(verify_links(view, device, err));
 	TF_TRY(tf_package_check_fresh(tf_package_path(view->package), view->program.world, device,
-		(int64_t)words->timeout_ms * TF_NS_PER_MS, &tf_tfprep_interrupted, err));
+		(int64_t)(words->timeout_ms ? words->timeout_ms : TIMEOUT_MS_DEFAULT) * TF_NS_PER_MS,
+		&tf_tfprep_interrupted, err));
 	printf("run       %u fresh ranks on the %s device at another base: every capacity bytewise, a "
 		   "repeated step allocates nothing\n",
 		view->program.world, device);
@@ -128,7 +129,7 @@ static enum tf_status verify(
 
 int tf_verify_verb(int argc, char **argv)
 {
-	struct words words = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+	struct words words = {0};
 	struct tf_package_view view = {0};
 	struct tf_error err = {0};
 	const char *args[1];
@@ -139,7 +140,9 @@ int tf_verify_verb(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	tf_tfprep_catch_interrupts();
-	status = tf_package_view_open(&view, args[0], &err);
+	status = words.timeout_ms && !words.run
+		? TF_FAIL(&err, TF_E_USAGE, "'--timeout' belongs to '--run'")
+		: tf_package_view_open(&view, args[0], &err);
 	if (status == TF_OK)
 		status = verify(&view, &words, &err);
 	tf_package_view_fini(&view);
