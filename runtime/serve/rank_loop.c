@@ -217,8 +217,11 @@ int tf_rank_loop(void *user, uint32_t rank, struct tf_link *link, int command_fd
 	tf_ranks_let_go(state.plan->beside);
 	status =
 		tf_rank_voice_start(&state.voice, command_fd, state.timeout_ns / TF_BEATS_A_TIMEOUT, &err);
-	if (status != TF_OK)
+	if (status != TF_OK) {
+		(void)!tf_channel_send(command_fd, TF_COMMAND_FAILED, 0, &err, sizeof(err),
+			tf_deadline_after(state.timeout_ns), NULL);
 		return tf_status_exit(status);
+	}
 	status = run(&state, command_fd, &err);
 	if (status != TF_OK)
 		(void)!say(&state, TF_COMMAND_FAILED, &err, sizeof(err), NULL);
