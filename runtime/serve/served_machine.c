@@ -66,7 +66,7 @@ enum tf_status tf_machine_look_start(
 	if (!made_for)
 		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
 	/* A package for another device is refused by its ranks, who list all that differs. */
-	if (!strcmp(made_for, "host") || (is_asked && strcmp(question->device, made_for) != 0))
+	if (strcmp(made_for, "cuda") != 0 || (is_asked && strcmp(question->device, made_for) != 0))
 		return TF_OK;
 	return tf_ranks_spawn(1, run, &look->question, &look->process, err);
 }

@@ -85,11 +85,8 @@ static enum tf_status read_catalog(struct tf_loaded_package *loaded,
 	struct tf_bytes catalog = {0};
 	enum tf_status status = tf_package_read_member(package, 0, &catalog, err);
 
-	if (status == TF_OK) {
+	if (status == TF_OK)
 		status = tf_catalog_read(catalog.data, catalog.size, parts, &loaded->program, err);
-		if (status != TF_OK)
-			tf_error_prefix(err, "catalog");
-	}
 	tf_bytes_fini(&catalog);
 	return status;
 }

@@ -14,10 +14,15 @@
 static enum tf_status device_kind(const struct tf_session *session, const char *device,
 	char out_kind[TF_NAME_BYTES], struct tf_error *err)
 {
-	if (!device || !strcmp(device, "auto"))
+	int is_asked = device && strcmp(device, "auto") != 0;
+
+	if (!is_asked)
 		device = tf_program_identity(&session->package.program, "device.kind");
 	if (!device)
 		return TF_FAIL(err, TF_E_INVALID, "the package's identity names no device.kind");
+	if (!is_asked && strcmp(device, "host") != 0 && strcmp(device, "cuda") != 0)
+		return TF_FAIL(err, TF_E_MISFIT,
+			"the package's device.kind is '%s'; this version knows 'host' and 'cuda'", device);
 	if (strlen(device) >= TF_NAME_BYTES)
 		return TF_FAIL(err, TF_E_USAGE, "a device's name is longer than %d bytes", TF_NAME_BYTES);
 	strcpy(out_kind, device);

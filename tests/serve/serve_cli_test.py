@@ -107,6 +107,19 @@ def test_misfit():
                "topology.signature", "host:vax")
 
 
+def test_unknown_kind_of_device():
+    """What the package says is no word of the command line's: not 2."""
+    path = edited("kind.tfp", "UPDATE identity SET value='abacus' WHERE key='device.kind';")
+    expect(run("--check", package=path), 3, path, "device.kind", "abacus")
+
+
+def test_catalog_is_named_once():
+    path = edited("once.tfp", "UPDATE identity SET value=char(27) WHERE key='device.model';")
+    result = run("--check", package=path)
+    expect(result, 3, path, "catalog: identity 'device.model'")
+    check(result[2].count("catalog") == 1, result)
+
+
 def test_wrong_world():
     path = edited("world.tfp", "UPDATE identity SET value='5' WHERE key='world';")
     expect(run("--check", package=path), 3, "world", "5")
@@ -232,7 +245,8 @@ def test_ipv6():
 try:
     driver.main([
         test_usage, test_about, test_told_to_end, test_no_package, test_damaged_package,
-        test_misfit, test_wrong_world, test_capacity, test_check, test_device, test_bench,
+        test_misfit, test_unknown_kind_of_device, test_catalog_is_named_once, test_wrong_world,
+        test_capacity, test_check, test_device, test_bench,
         test_drift, test_taken_port, test_writes_nothing, test_ipv6])
 finally:
     shutil.rmtree(FOLDER, ignore_errors=True)
