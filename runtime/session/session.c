@@ -15,6 +15,7 @@
 #include "base/deadline.h"
 #include "catalog/catalog_read.h"
 #include "runtime/collective/collective.h"
+#include "runtime/collective/launch_check.h"
 #include "runtime/session/machine_identity.h"
 #include "runtime/session/peer_access.h"
 #include "runtime/session/peer_proof.h"
@@ -91,6 +92,7 @@ static enum tf_status phase_identity(struct tf_session *session,
 			&session->package.program, &session->properties, session->world, &local) == TF_OK &&
 		check_capacity(session, &local) == TF_OK &&
 		tf_protocol_check(&session->package.program.layout, session->world, &local) == TF_OK &&
+		tf_launches_check(&session->package.program, &local) == TF_OK &&
 		tf_peer_access_is_off(&session->package.program))
 		(void)!tf_peer_access_check(&session->package.program, &local);
 	if (local.status == TF_OK)
