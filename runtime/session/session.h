@@ -145,7 +145,8 @@ TF_WARN_UNUSED enum tf_status tf_session_compare(
 
 /*
  * Fill, poison, step, compare, all ranks agreeing on the outcome. A rank that cannot fill ends
- * nothing: no rank steps. Collective.
+ * nothing: no rank steps. One that does not come, or is lost, ends the session, as in
+ * tf_session_step. Collective.
  */
 TF_WARN_UNUSED enum tf_status tf_session_check(
 	struct tf_session *session, uint64_t rows, struct tf_error *err);

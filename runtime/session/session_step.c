@@ -285,6 +285,19 @@ static enum tf_status agree(
 	return tf_link_agree_ok(session->link, local, tf_deadline_after(2 * session->timeout_ns), err);
 }
 
+/* A refusal ends nothing; without a peer the session is over, as behind a step that missed it. */
+static enum tf_status agree_to_begin(
+	struct tf_session *session, const struct tf_error *local, struct tf_error *err)
+{
+	enum tf_status status = agree(session, local, err);
+	struct tf_error lost = {0};
+
+	if (status == TF_OK || session->failed.status != TF_OK ||
+		tf_link_poll_departed(session->link, &lost) == TF_OK)
+		return status;
+	return end_session(session, lost.status, &lost, err);
+}
+
 /*
  * What a rank cannot begin with is told before any waits for it in a step, which would end the
  * session with the wait for a reason.
@@ -295,7 +308,7 @@ enum tf_status tf_session_check(struct tf_session *session, uint64_t rows, struc
 
 	if (check_alive(session, &local) == TF_OK)
 		(void)!tf_session_fill(session, rows, PROBE_SEED + session->steps, &local);
-	TF_TRY(agree(session, &local, err));
+	TF_TRY(agree_to_begin(session, &local, err));
 	tf_session_poison(session, rows);
 	if (tf_session_step(session, rows, &local) == TF_OK)
 		(void)!tf_session_compare(session, rows, &local);

@@ -53,6 +53,40 @@ static void test_a_check_that_one_rank_cannot_begin(void **state)
 	rig_fini(&rig);
 }
 
+/* A check without the peer ends the session as a step would: a later step does not wait for it. */
+static enum tf_status check_alone(struct rig *rig, struct rig_report *report, struct tf_link *link,
+	void *user, struct tf_error *err)
+{
+	struct tf_session_options options = rig_options(rig);
+	struct tf_error checked = {0}, stepped = {0};
+	struct tf_session *session = NULL;
+
+	(void)user;
+	TF_TRY(tf_session_open(&options, link, &session, err));
+	if (!tf_link_rank(link)) {
+		(void)!tf_session_check(session, 8, &checked);
+		(void)!tf_session_step(session, 8, &stepped);
+		report->reached = checked.status == TF_E_DISCONNECTED && stepped.status == checked.status &&
+			strstr(checked.text, "rank 1 departed") && !strcmp(checked.text, stepped.text);
+		if (!report->reached)
+			fprintf(stderr, "check: %s\nstep: %s\n", checked.text, stepped.text);
+	}
+	tf_session_close(session);
+	return TF_OK;
+}
+
+static void test_a_check_without_the_peer(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_init(&rig, 2);
+	rig_threads(&rig, 2, check_alone, NULL);
+	assert_true(rig_is_ok(&rig, 2));
+	assert_true(rig.reports[0].reached);
+	rig_fini(&rig);
+}
+
 /* The peers' waits keep their bound, which stands in the control words; ours is for one step. */
 static enum tf_status enqueue_many(struct rig *rig, struct rig_report *report, struct tf_link *link,
 	void *user, struct tf_error *err)
@@ -158,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_check_that_one_rank_cannot_begin),
+		cmocka_unit_test(test_a_check_without_the_peer),
 		cmocka_unit_test(test_operands_after_no_memory),
 		cmocka_unit_test(test_many_steps_have_a_share_each),
 	};
