@@ -32,6 +32,11 @@ for word in $(grep -v '^[ /]\*' "$header" | grep -oE '\btfrun_[a-z_]+\(|\bTFRUN_
   grep -q "$word" "$written/tfrun.3" || complain "tfrun.3 does not speak of $word"
 done
 
+# So is every bound in seconds.
+for bound in $(grep -oE '\b[0-9]+ s\b' "$header" | tr ' ' _ | sort -u); do
+  grep -qw "${bound/_/ }" "$written/tfrun.3" || complain "tfrun.3 does not speak of ${bound/_/ }"
+done
+
 for script in "$generated"/completions/*; do
   bash -n "$script" || complain "$script: not a shell script"
 done
