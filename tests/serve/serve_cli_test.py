@@ -55,7 +55,9 @@ def test_told_to_end():
         for number in (signal.SIGTERM, signal.SIGINT):
             with subprocess.Popen([TFRUN, option, PACKAGE], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True) as process:
-                driver.wait_for(lambda p=process: driver.children(p.pid), "a rank")
+                # it may be through before anyone looked
+                driver.wait_for(lambda p=process: driver.children(p.pid) or p.poll() is not None,
+                                "a rank")
                 time.sleep(pause_s)
                 process.send_signal(number)
                 out, err = process.communicate(timeout=driver.WAIT_S)
