@@ -25,9 +25,7 @@
 #include "runtime/serve/loading.h"
 #include "runtime/serve/ready_report.h"
 
-/* A job under way may finish within these; then the ranks close within these. */
-#define DRAIN_TIMEOUTS 5
-#define CLOSE_TIMEOUTS 2
+#define DRAIN_TIMEOUTS 5 /* a job under way may finish within these; then the ranks close */
 #define FLUSH_NS       (TF_NS_PER_S / 4)
 
 static const char *const state_names[] = {
@@ -49,6 +47,12 @@ static int64_t load_bound(const struct tf_supervisor *supervisor)
 	int64_t timeout_ns = supervisor->options->timeout_ns;
 
 	return tf_session_load_bound(&supervisor->view.loaded.program, timeout_ns) + timeout_ns;
+}
+
+static int64_t close_bound(const struct tf_supervisor *supervisor)
+{
+	return tf_session_close_bound(
+		&supervisor->view.loaded.program, supervisor->options->timeout_ns);
 }
 
 static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
@@ -99,7 +103,7 @@ static void tell_ranks_to_close(struct tf_supervisor *supervisor)
 	supervisor->crew.may_end = 1;
 	supervisor->crew.doing = "while closing";
 	tf_crew_order_all(&supervisor->crew, TF_COMMAND_DRAIN, NULL, 0);
-	set_bound(supervisor, CLOSE_TIMEOUTS * supervisor->options->timeout_ns);
+	set_bound(supervisor, close_bound(supervisor));
 }
 
 void tf_supervisor_drain(struct tf_supervisor *supervisor, int exit_code)
@@ -147,7 +151,7 @@ static void on_bound(evutil_socket_t fd, short what, void *user)
 			(long long)(DRAIN_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
 	else
 		(void)!TF_FAIL(&cause, TF_E_TIMEOUT, "draining: the ranks did not close within %lld ms",
-			(long long)(CLOSE_TIMEOUTS * options->timeout_ns / TF_NS_PER_MS));
+			(long long)(close_bound(supervisor) / TF_NS_PER_MS));
 	tf_supervisor_fail(supervisor, &cause);
 }
 

@@ -24,7 +24,8 @@
  * A group may take this many timeouts to load: reading, mapping and probing are each bounded by
  * one.
  */
-#define LOAD_TIMEOUTS 5
+#define LOAD_TIMEOUTS  5
+#define CLOSE_TIMEOUTS 2
 
 static const char *const phase_names[TF_PHASE_COUNT] = {"package", "identity", "device", "window",
 	"peers", "proof", "library", "graphs", "protocol", "probe"};
@@ -269,14 +270,23 @@ static int64_t extra_ns(const struct tf_session *session, enum tf_session_phase 
 		: 0;
 }
 
-int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns)
+static int calls_library(const struct tf_program *program)
 {
-	int64_t bound = LOAD_TIMEOUTS * timeout_ns + device_open_ns(program);
-
 	for (uint32_t i = 0; i < program->graph_count; i++)
 		if (tf_graph_calls_library(&program->graphs[i]))
-			return bound + tf_session_library_bound(timeout_ns);
-	return bound;
+			return 1;
+	return 0;
+}
+
+int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns)
+{
+	return LOAD_TIMEOUTS * timeout_ns + device_open_ns(program) +
+		(calls_library(program) ? tf_session_library_bound(timeout_ns) : 0);
+}
+
+int64_t tf_session_close_bound(const struct tf_program *program, int64_t timeout_ns)
+{
+	return CLOSE_TIMEOUTS * timeout_ns + (calls_library(program) ? TF_NCCL_END_NS : 0);
 }
 
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,

@@ -80,6 +80,9 @@ TF_WARN_UNUSED enum tf_status tf_session_open(const struct tf_session_options *o
  */
 int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns);
 
+/* The same of a close between steps: two timeouts, and the end of NCCL where it is called. */
+int64_t tf_session_close_bound(const struct tf_program *program, int64_t timeout_ns);
+
 void tf_session_close(struct tf_session *session); /* takes NULL; graphs, then memory */
 
 const struct tf_program *tf_session_program(const struct tf_session *session);

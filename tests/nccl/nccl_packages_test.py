@@ -212,7 +212,7 @@ def test_loads():
 
 def test_left_behind():
     """What NCCL does not give back keeps the memory that its kernels may still be in."""
-    code, _, err = driver.run("--check", "--timeout", "10000", package=PACKAGE, env=settings(
+    code, _, err = driver.run("--check", package=PACKAGE, env=settings(
         FAKE_NCCL_FAIL="ncclCommDestroy:3", FAKE_NCCL_HANG="ncclCommAbort", FAKE_NCCL_TOUCH="1"))
     check(code == 0, code, err)
 
