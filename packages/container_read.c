@@ -27,22 +27,28 @@ static size_t member_frames(const struct tf_package *package)
 	return package->table.count - 1;
 }
 
-static enum tf_status check_order(
-	const struct tf_package *package, const char *name, struct tf_error *err)
+/* Whether a member may follow those that are there. */
+static enum tf_status check_next(
+	const struct tf_package *package, const struct tf_package_member *member, struct tf_error *err)
 {
 	const struct tf_package_member *last = package->members + package->member_count;
 
 	if (package->member_count == 0) {
-		if (strcmp(name, TF_PACKAGE_CATALOG) != 0)
-			return TF_FAIL(
-				err, TF_E_INVALID, "first member is '%s', not '" TF_PACKAGE_CATALOG "'", name);
+		if (strcmp(member->name, TF_PACKAGE_CATALOG) != 0)
+			return TF_FAIL(err, TF_E_INVALID, "first member is '%s', not '" TF_PACKAGE_CATALOG "'",
+				member->name);
+		if (member->bytes > TF_PACKAGE_CATALOG_BYTES_MAX)
+			return TF_FAIL(err, TF_E_LIMIT,
+				"'" TF_PACKAGE_CATALOG "' has %" PRIu64 " bytes, at most %" PRIu64 " are allowed",
+				member->bytes, TF_PACKAGE_CATALOG_BYTES_MAX);
 		return TF_OK;
 	}
 	last--;
-	if (strcmp(name, TF_PACKAGE_CATALOG) == 0 || strcmp(name, last->name) == 0)
-		return TF_FAIL(err, TF_E_INVALID, "member '%s' is there twice", name);
-	if (package->member_count > 1 && strcmp(name, last->name) < 0)
-		return TF_FAIL(err, TF_E_INVALID, "member '%s' follows '%s': not sorted", name, last->name);
+	if (strcmp(member->name, TF_PACKAGE_CATALOG) == 0 || strcmp(member->name, last->name) == 0)
+		return TF_FAIL(err, TF_E_INVALID, "member '%s' is there twice", member->name);
+	if (package->member_count > 1 && strcmp(member->name, last->name) < 0)
+		return TF_FAIL(
+			err, TF_E_INVALID, "member '%s' follows '%s': not sorted", member->name, last->name);
 	return TF_OK;
 }
 
@@ -106,7 +112,7 @@ static enum tf_status read_member_list(
 		}
 		if (package->member_count == TF_PACKAGE_MEMBERS_MAX)
 			return TF_FAIL(err, TF_E_LIMIT, "more than %d members", TF_PACKAGE_MEMBERS_MAX);
-		TF_TRY(check_order(package, member.name, err));
+		TF_TRY(check_next(package, &member, err));
 		TF_TRY(claim_frames(package, &member, err));
 		frame += member.frame_count;
 		package->members[package->member_count++] = member;

@@ -44,6 +44,9 @@ extern "C" {
 /* The 12 octal digits of a tar size field, without an end. */
 #define TF_PACKAGE_MEMBER_BYTES_MAX ((UINT64_C(64) << 30) - 1)
 
+/* Member 0 is read whole before a word of it is checked: as large as a catalog may be. */
+#define TF_PACKAGE_CATALOG_BYTES_MAX (UINT64_C(1) << 30)
+
 /* All members with their headers: above any machine's GPU memory, and it bounds the seek table. */
 #define TF_PACKAGE_TOTAL_BYTES_MAX (UINT64_C(1) << 40)
 

@@ -163,12 +163,15 @@ static enum tf_status check_name(
 static enum tf_status check_limits(
 	const struct tf_package_writer *writer, const char *name, uint64_t bytes, struct tf_error *err)
 {
+	uint64_t most =
+		writer->member_count ? TF_PACKAGE_MEMBER_BYTES_MAX : TF_PACKAGE_CATALOG_BYTES_MAX;
+
 	if (writer->member_count == TF_PACKAGE_MEMBERS_MAX)
 		return TF_FAIL(
 			err, TF_E_LIMIT, "member '%s' would be one more than %d", name, TF_PACKAGE_MEMBERS_MAX);
-	if (bytes > TF_PACKAGE_MEMBER_BYTES_MAX)
+	if (bytes > most)
 		return TF_FAIL(err, TF_E_LIMIT, "member '%s' has %" PRIu64 " bytes, more than %" PRIu64,
-			name, bytes, TF_PACKAGE_MEMBER_BYTES_MAX);
+			name, bytes, most);
 	if (tf_tar_range_bytes(bytes) > TF_PACKAGE_TOTAL_BYTES_MAX - writer->range_bytes)
 		return TF_FAIL(err, TF_E_LIMIT,
 			"with member '%s' of %" PRIu64 " bytes the package passes %" PRIu64, name, bytes,

@@ -14,7 +14,10 @@
 
 #include "base/alloc.h"
 #include "catalog/catalog_read.h"
+#include "catalog/program_limits.h"
 #include "packages/container_read.h"
+
+_Static_assert(TF_PACKAGE_CATALOG_BYTES_MAX == TF_CATALOG_BYTES_MAX, "one limit of a catalog");
 
 static int is_used(const struct tf_program *program, uint32_t member)
 {

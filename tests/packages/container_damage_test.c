@@ -236,6 +236,10 @@ static void test_rules_of_the_tar_stream(void **state)
 	static const struct range less = {.name = "a", .data = "1", .bytes = 1, .claim = 513};
 	static const struct range more = {.name = "a", .data = zeros, .bytes = 513, .claim = 1};
 	static const struct range big = {.name = "a", .data = zeros, .bytes = 9, .claim = 1ull << 35};
+	static const struct range full = {
+		.name = TF_PACKAGE_CATALOG, .data = zeros, .bytes = 9, .claim = 1ull << 30};
+	static const struct range bomb = {
+		.name = TF_PACKAGE_CATALOG, .data = zeros, .bytes = 9, .claim = (1ull << 30) + 1};
 
 	(void)state;
 	CHECK(TF_E_DAMAGED, "padding behind the data is not zero", CATALOG, padded, END);
@@ -245,6 +249,8 @@ static void test_rules_of_the_tar_stream(void **state)
 	CHECK(TF_E_DAMAGED, "member 'a': frame 1 has 1024 bytes, not 1536", CATALOG, less, END);
 	CHECK(TF_E_DAMAGED, "member 'a': frame 1 has 1536 bytes, not 1024", CATALOG, more, END);
 	CHECK(TF_E_DAMAGED, "member 'a': frame 1", CATALOG, big, END);
+	CHECK(TF_E_DAMAGED, "member 'catalog.sqlite': frame 0", full, END);
+	CHECK(TF_E_LIMIT, "'catalog.sqlite' has 1073741825 bytes, at most 1073741824", bomb, END);
 	CHECK(TF_E_INVALID, "frame 1 at byte", CATALOG, END, END);
 	CHECK(TF_E_INVALID, "seek table", {.data = zeros, .bytes = 0});
 }

@@ -84,6 +84,10 @@ static void test_usage(void **state)
 	assert_int_equal(tf_package_writer_seal(writer, &err), TF_E_USAGE);
 	assert_non_null(strstr(err.text, "has no 'catalog.sqlite'"));
 	refuse_add(writer, "a", "first member is 'a', not 'catalog.sqlite'");
+	assert_int_equal(tf_package_writer_add(
+						 writer, TF_PACKAGE_CATALOG, "x", TF_PACKAGE_CATALOG_BYTES_MAX + 1, &err),
+		TF_E_LIMIT);
+	assert_non_null(strstr(err.text, "1073741825 bytes, more than 1073741824"));
 	assert_int_equal(tf_package_writer_add(writer, TF_PACKAGE_CATALOG, "x", 1, NULL), TF_OK);
 	assert_int_equal(tf_package_writer_publish(writer, NULL, NULL, &err), TF_E_USAGE);
 	assert_non_null(strstr(err.text, "it is open, not sealed"));
