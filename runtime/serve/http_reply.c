@@ -9,14 +9,23 @@
 #define CODE_TOO_MANY    429
 #define CODE_UNAVAILABLE 503
 
-static void on_complete(struct evhttp_request *request, void *user)
+static void one_left(struct tf_http_replies *replies, struct evhttp_connection *connection)
 {
-	struct tf_http_replies *replies = user;
-
-	(void)request;
+	evhttp_connection_set_closecb(connection, NULL, NULL);
 	replies->leaving--;
 	if (replies->ending && !replies->leaving)
 		event_base_loopbreak(replies->base);
+}
+
+static void on_complete(struct evhttp_request *request, void *user)
+{
+	one_left(user, evhttp_request_get_connection(request));
+}
+
+/* The client went before its answer did: that one is not waited for. */
+static void on_close(struct evhttp_connection *connection, void *user)
+{
+	one_left(user, connection);
 }
 
 /* Phrases that libevent does not know. */
@@ -29,6 +38,7 @@ void tf_http_reply(struct tf_http_replies *replies, struct evhttp_request *reque
 	const char *type, struct evbuffer *buffer)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
 
 	evhttp_add_header(headers, "Content-Type", type);
 	evhttp_add_header(headers, "Cache-Control", "no-store");
@@ -36,9 +46,10 @@ void tf_http_reply(struct tf_http_replies *replies, struct evhttp_request *reque
 		evhttp_add_header(headers, "Retry-After", "1");
 	if (replies->ending)
 		evhttp_add_header(headers, "Connection", "close");
-	if (evhttp_request_get_connection(request)) {
+	if (connection) {
 		replies->leaving++;
 		evhttp_request_set_on_complete_cb(request, on_complete, replies);
+		evhttp_connection_set_closecb(connection, on_close, replies);
 	}
 	evhttp_send_reply(request, code, phrase(code), buffer);
 }

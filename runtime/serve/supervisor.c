@@ -25,7 +25,12 @@
 #include "runtime/serve/loading.h"
 #include "runtime/serve/ready_report.h"
 
-#define DRAIN_TIMEOUTS 5 /* a job under way may finish within these; then the ranks close */
+/*
+ * A job under way may finish within these; then the ranks close; then answers that are still on
+ * their way leave within these. Where nothing drained there is little patience for them.
+ */
+#define DRAIN_TIMEOUTS 5
+#define LEAVE_TIMEOUTS 1
 #define FLUSH_NS       (TF_NS_PER_S / 4)
 
 static const char *const state_names[] = {
@@ -55,20 +60,26 @@ static int64_t close_bound(const struct tf_supervisor *supervisor)
 		&supervisor->view.loaded.program, supervisor->options->timeout_ns);
 }
 
+static struct timeval interval(int64_t ns)
+{
+	return (struct timeval){.tv_sec = ns / TF_NS_PER_S, .tv_usec = ns % TF_NS_PER_S / 1000};
+}
+
 static void set_bound(struct tf_supervisor *supervisor, int64_t ns)
 {
-	struct timeval tv = {.tv_sec = ns / TF_NS_PER_S, .tv_usec = ns % TF_NS_PER_S / 1000};
+	struct timeval tv = interval(ns);
 
 	event_add(supervisor->bound, &tv);
 }
 
 /*
- * Answers whoever still waits with `cause`, lets answers leave, then ends the loop. Meanwhile no
- * word of the machine's may come and make it ready.
+ * Answers whoever still waits with `cause`, lets answers leave within `leave_ns`, then ends the
+ * loop. Meanwhile no word of the machine's may come and make it ready.
  */
-static void end_loop(struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause)
+static void end_loop(
+	struct tf_supervisor *supervisor, int exit_code, const struct tf_error *cause, int64_t leave_ns)
 {
-	struct timeval tv = {.tv_usec = FLUSH_NS / 1000};
+	struct timeval tv = interval(leave_ns);
 
 	supervisor->exit_code = exit_code;
 	event_del(supervisor->bound);
@@ -95,7 +106,7 @@ void tf_supervisor_fail(struct tf_supervisor *supervisor, const struct tf_error 
 	fprintf(stderr, "tfrun: %s\n", told.text);
 	if (tf_ranks_kill(supervisor->ranks, &err) != TF_OK)
 		fprintf(stderr, "tfrun: %s\n", err.text);
-	end_loop(supervisor, (int)tf_status_exit(told.status), &told);
+	end_loop(supervisor, (int)tf_status_exit(told.status), &told, FLUSH_NS);
 }
 
 static void tell_ranks_to_close(struct tf_supervisor *supervisor)
@@ -125,9 +136,10 @@ void tf_supervisor_drain(struct tf_supervisor *supervisor, int exit_code)
 static void on_ended(void *user)
 {
 	struct tf_supervisor *supervisor = user;
+	int64_t leave_ns = LEAVE_TIMEOUTS * supervisor->options->timeout_ns;
 
 	supervisor->state = TF_STATE_ENDED;
-	end_loop(supervisor, supervisor->exit_code, NULL);
+	end_loop(supervisor, supervisor->exit_code, NULL, leave_ns > FLUSH_NS ? leave_ns : FLUSH_NS);
 }
 
 static void on_fault(void *user, const struct tf_error *cause)
@@ -165,7 +177,7 @@ static void end_now(struct tf_supervisor *supervisor, int exit_code)
 	(void)!TF_FAIL(&cause, TF_E_ABORTED, "the server was told to end");
 	if (tf_ranks_kill(supervisor->ranks, &err) != TF_OK)
 		fprintf(stderr, "tfrun: %s\n", err.text);
-	end_loop(supervisor, exit_code, &cause);
+	end_loop(supervisor, exit_code, &cause, FLUSH_NS);
 }
 
 /* Who asked for a result must not take an end without one for it. */
@@ -182,8 +194,13 @@ static void on_signal(evutil_socket_t number, short what, void *user)
 	int exit_code = number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_DONE;
 
 	(void)what;
-	if (supervisor->state == TF_STATE_FAILED || supervisor->state == TF_STATE_ENDED)
+	if (supervisor->state == TF_STATE_FAILED)
 		return;
+	if (supervisor->state == TF_STATE_ENDED) {
+		if (supervisor->signal) /* answers that still leave are no longer waited for */
+			event_base_loopbreak(supervisor->base);
+		return;
+	}
 	if (supervisor->signal)
 		end_now(supervisor, number == SIGINT ? TF_EXIT_INTERRUPTED : TF_EXIT_FAILED);
 	else if (supervisor->state == TF_STATE_LOADING && supervisor->held.status != TF_OK)
