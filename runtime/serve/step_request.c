@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 
 #define SEED_DEFAULT INT64_C(1)
+#define ZERO_ESCAPE  "\\u0000"
 
 /* One row a member; json_valid is asked in the same statement's stead first. */
 #define VALID_SQL "SELECT json_valid(?1), CASE WHEN json_valid(?1) THEN json_type(?1) END"
@@ -153,6 +154,10 @@ static enum tf_status check_object(
 
 	if (memchr(body, '\0', bytes))
 		return TF_FAIL(err, TF_E_USAGE, "the body is not JSON: it holds a zero byte");
+	/* SQLite ends a text there, so that what follows would not be looked at. */
+	if (memmem(body, bytes, ZERO_ESCAPE, strlen(ZERO_ESCAPE)))
+		return TF_FAIL(err, TF_E_USAGE,
+			"the body holds the escape " ZERO_ESCAPE "; no member and no value has a zero byte");
 	if (sqlite3_bind_text(reader->valid, 1, body, (int)bytes, SQLITE_STATIC) ||
 		sqlite3_step(reader->valid) != SQLITE_ROW)
 		status = fail_sqlite(reader, err);

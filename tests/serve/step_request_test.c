@@ -108,6 +108,8 @@ static void refusals_name_what_is_allowed(void **state)
 		{"{\"rows\":1,\"count\":1000001}", "'count' is 1000001, allowed is 1 to 1000000"},
 		{"{\"rows\":1,\"Rows\":1}", "unknown member 'Rows'"},
 		{"{\"rows\":1,\"\":1}", "unknown member ''"},
+		{"{\"rows\\u0000x\":1}", "escape \\u0000"},
+		{"{\"rows\":1,\"check\":\"none\\u0000x\"}", "escape \\u0000"},
 		{"{\"rows\":1,\"count\":2,\"count\":2}", "'count' is given twice"},
 		{"{\"rows\":1,\"check\":\"Every\"}", "'check' is 'Every', allowed is \"every\""},
 		{"{\"rows\":1,\"check\":null}", "not a value of type null"},
