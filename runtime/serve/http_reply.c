@@ -2,6 +2,10 @@
 /* An answer that cannot be built for want of memory is still an answer: 500 without a body. */
 #include "runtime/serve/http_reply.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 
 #include "runtime/serve/serve_version.h"
@@ -94,6 +98,19 @@ void tf_http_reply_error(struct tf_http_replies *replies, struct evhttp_request 
 	tf_json_object_end(&json);
 	tf_json_object_end(&json);
 	tf_http_reply_json(replies, request, code, &json, &body);
+}
+
+int tf_http_client_left(struct evhttp_request *request)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	char byte;
+	ssize_t n;
+
+	if (!connection)
+		return 1;
+	n = recv(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &byte, 1,
+		MSG_PEEK | MSG_DONTWAIT);
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 int tf_http_code_of(enum tf_status status)

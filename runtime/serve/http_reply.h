@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers to HTTP requests. Each function takes the request: it is not touched afterwards. */
+/* Answers to HTTP requests. Who answers takes the request: it is not touched afterwards. */
 #ifndef TF_RUNTIME_SERVE_HTTP_REPLY_H
 #define TF_RUNTIME_SERVE_HTTP_REPLY_H
 
@@ -36,6 +36,12 @@ void tf_http_reply_json(struct tf_http_replies *replies, struct evhttp_request *
 /* {"version":1,"error":{"status":...,"message":...}} */
 void tf_http_reply_error(struct tf_http_replies *replies, struct evhttp_request *request, int code,
 	const struct tf_error *err);
+
+/*
+ * Whether the client closed its end, or the connection broke, behind a request that is held. One
+ * that only ends its sending cannot be told from one that left.
+ */
+int tf_http_client_left(struct evhttp_request *request);
 
 /*
  * 400 for what the client said, 429 for too many, 503 for a group that is gone or not there yet,

@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+struct tf_job;
+
 /* `name` is what follows the route's path, decoded; "" where nothing may follow. */
 typedef void (*tf_http_route_fn)(
 	struct tf_http *http, struct evhttp_request *request, const char *name);
@@ -27,6 +29,9 @@ void tf_route_tensor_put(struct tf_http *http, struct evhttp_request *request, c
 
 /* Answers 503 and returns 0 unless jobs are taken. */
 int tf_route_may_ask_ranks(struct tf_http *http, struct evhttp_request *request);
+
+/* Counts a job that ends without its outcome: failed, or refused where it never began. */
+void tf_route_count_cut(const struct tf_job *job);
 
 /* Answers a refused job and counts it. */
 void tf_route_refuse(

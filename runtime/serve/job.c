@@ -4,19 +4,37 @@
 
 #include "runtime/serve/supervisor.h"
 
-static void begin_next(struct tf_supervisor *supervisor)
+static struct tf_job *take_first(struct tf_jobs *jobs)
 {
-	struct tf_jobs *jobs = &supervisor->jobs;
 	struct tf_job *job = jobs->first;
 
-	if (jobs->running || !job)
-		return;
 	jobs->first = job->next;
 	if (!jobs->first)
 		jobs->last = NULL;
 	jobs->waiting--;
 	job->next = NULL;
-	jobs->running = job;
+	return job;
+}
+
+/* The first that is wanted; those before it end. */
+static struct tf_job *take_wanted(struct tf_jobs *jobs)
+{
+	while (jobs->first) {
+		struct tf_job *job = take_first(jobs);
+		struct tf_error cause = {0};
+
+		if (!job->ops->is_wanted || job->ops->is_wanted(job))
+			return job;
+		(void)!TF_FAIL(&cause, TF_E_DISCONNECTED, "the client left before its turn came");
+		job->ops->end(job, &cause);
+	}
+	return NULL;
+}
+
+static void begin(struct tf_supervisor *supervisor, struct tf_job *job)
+{
+	job->begun = 1;
+	supervisor->jobs.running = job;
 	supervisor->crew.doing = job->ops->doing;
 	if (supervisor->state == TF_STATE_READY)
 		supervisor->state = TF_STATE_BUSY;
@@ -28,17 +46,20 @@ enum tf_status tf_jobs_add(
 {
 	struct tf_jobs *jobs = &supervisor->jobs;
 
+	job->supervisor = supervisor;
+	if (!jobs->running && !jobs->first) {
+		begin(supervisor, job);
+		return TF_OK;
+	}
 	if (jobs->waiting >= TF_JOBS_WAITING_MAX)
 		return TF_FAIL(
 			err, TF_E_LIMIT, "%u requests wait already, no more are taken", jobs->waiting);
-	job->supervisor = supervisor;
 	if (jobs->last)
 		jobs->last->next = job;
 	else
 		jobs->first = job;
 	jobs->last = job;
 	jobs->waiting++;
-	begin_next(supervisor);
 	return TF_OK;
 }
 
@@ -46,7 +67,7 @@ void tf_jobs_hear(
 	struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data, size_t bytes)
 {
 	struct tf_jobs *jobs = &supervisor->jobs;
-	struct tf_job *job = jobs->running;
+	struct tf_job *job = jobs->running, *next;
 
 	if (!job || !job->ops->hear(job, rank, type, data, bytes))
 		return;
@@ -55,7 +76,9 @@ void tf_jobs_hear(
 	if (supervisor->state == TF_STATE_BUSY)
 		supervisor->state = TF_STATE_READY;
 	job->ops->end(job, NULL);
-	begin_next(supervisor);
+	next = take_wanted(jobs);
+	if (next)
+		begin(supervisor, next);
 }
 
 void tf_jobs_refuse_waiting(struct tf_supervisor *supervisor, const struct tf_error *cause)
@@ -63,13 +86,10 @@ void tf_jobs_refuse_waiting(struct tf_supervisor *supervisor, const struct tf_er
 	struct tf_jobs *jobs = &supervisor->jobs;
 
 	while (jobs->first) {
-		struct tf_job *job = jobs->first;
+		struct tf_job *job = take_first(jobs);
 
-		jobs->first = job->next;
-		jobs->waiting--;
 		job->ops->end(job, cause);
 	}
-	jobs->last = NULL;
 }
 
 void tf_jobs_end_all(struct tf_supervisor *supervisor, const struct tf_error *cause)

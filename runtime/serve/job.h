@@ -28,6 +28,8 @@ struct tf_job_ops {
 	void (*begin)(struct tf_job *job);
 	/* A rank's word. Nonzero once the job is done. */
 	int (*hear)(struct tf_job *job, uint32_t rank, uint16_t type, const void *data, size_t bytes);
+	/* Whether anybody still wants it, asked when its turn comes after a wait; NULL: always. */
+	int (*is_wanted)(const struct tf_job *job);
 	/*
 	 * Takes the job: answers whoever asked and frees it. `cause` is NULL when it was done, else why
 	 * it was not (it may never have begun).
@@ -41,6 +43,7 @@ struct tf_job {
 	struct tf_supervisor *supervisor;
 	struct tf_job *next;
 	uint32_t heard; /* bits: ranks that answered */
+	int begun;
 };
 
 /* {0} is empty. */
@@ -56,7 +59,7 @@ struct tf_jobs {
 TF_WARN_UNUSED enum tf_status tf_jobs_add(
 	struct tf_supervisor *supervisor, struct tf_job *job, struct tf_error *err);
 
-/* Hands a word to the running job; when that ends it the next one begins. */
+/* Hands a word to the running job; when that ends it the next one that is wanted begins. */
 void tf_jobs_hear(
 	struct tf_supervisor *supervisor, uint32_t rank, uint16_t type, const void *data, size_t bytes);
 

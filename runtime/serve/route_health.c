@@ -68,6 +68,16 @@ int tf_route_may_ask_ranks(struct tf_http *http, struct evhttp_request *request)
 	return 0;
 }
 
+void tf_route_count_cut(const struct tf_job *job)
+{
+	struct tf_serve_metrics *metrics = &job->supervisor->metrics;
+
+	if (job->begun)
+		metrics->requests_failed++;
+	else
+		metrics->requests_refused++;
+}
+
 void tf_route_refuse(
 	struct tf_http *http, struct evhttp_request *request, const struct tf_error *err)
 {

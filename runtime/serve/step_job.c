@@ -96,7 +96,7 @@ static void end(struct tf_job *job, const struct tf_error *cause)
 	struct step_job *step = (struct step_job *)job;
 
 	if (cause) {
-		job->supervisor->metrics.requests_failed++;
+		tf_route_count_cut(job);
 		tf_http_reply_error(&step->http->replies, step->request,
 			cause->status == TF_E_MISMATCH ? HTTP_INTERNAL : HTTP_SERVUNAVAIL, cause);
 	} else {
@@ -105,8 +105,13 @@ static void end(struct tf_job *job, const struct tf_error *cause)
 	tf_free(step);
 }
 
+static int is_wanted(const struct tf_job *job)
+{
+	return !tf_http_client_left(((const struct step_job *)job)->request);
+}
+
 static const struct tf_job_ops step_ops = {
-	.doing = "during a step", .begin = begin, .hear = hear, .end = end};
+	.doing = "during a step", .begin = begin, .hear = hear, .is_wanted = is_wanted, .end = end};
 
 static enum tf_status read_order(struct tf_http *http, struct evhttp_request *request,
 	struct tf_step_order *out, struct tf_error *err)

@@ -98,7 +98,7 @@ static void end(struct tf_job *job, const struct tf_error *cause)
 	struct tensor_job *tensor = (struct tensor_job *)job;
 
 	if (cause) {
-		job->supervisor->metrics.requests_failed++;
+		tf_route_count_cut(job);
 		tf_http_reply_error(&tensor->http->replies, tensor->request, HTTP_SERVUNAVAIL, cause);
 	} else {
 		job->supervisor->metrics.requests_done++;
@@ -112,8 +112,16 @@ static void end(struct tf_job *job, const struct tf_error *cause)
 	tf_free(tensor);
 }
 
-static const struct tf_job_ops tensor_ops = {
-	.doing = "while a tensor moved", .begin = begin, .hear = hear, .end = end};
+static int is_wanted(const struct tf_job *job)
+{
+	return !tf_http_client_left(((const struct tensor_job *)job)->request);
+}
+
+static const struct tf_job_ops tensor_ops = {.doing = "while a tensor moved",
+	.begin = begin,
+	.hear = hear,
+	.is_wanted = is_wanted,
+	.end = end};
 
 /* "rank=R" is the whole query. */
 static enum tf_status read_rank(

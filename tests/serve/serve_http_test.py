@@ -2,6 +2,7 @@
 """Serving over HTTP: health, package, steps, tensors, metrics, refusals. Usage: TFRUN PACKAGE"""
 import hashlib
 import json
+import os
 import re
 import signal
 import socket
@@ -206,6 +207,30 @@ def test_departed_client():
     check(status == 200, answer)
 
 
+def test_left_while_waiting():
+    """A request whose client leaves before its turn is never begun, so it holds up nobody."""
+    refused = r"^tfrun_requests_total\{outcome=\"refused\"\} (\d+)$"
+    before = int(re.search(refused, metrics(), re.M)[1])
+    os.kill(SERVER.ranks[0], signal.SIGSTOP)
+    try:
+        running = SERVER.steps_behind(rows=1)
+        driver.wait_for(lambda: SERVER.state() == "busy", "a running step")
+        peer = socket.create_connection(("127.0.0.1", SERVER.port))
+        body = b"{\"rows\":1,\"count\":1000000,\"check\":\"none\"}"
+        peer.sendall(b"POST /v1/steps HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                     % (len(body), body))
+        driver.wait_for(lambda: SERVER.get_json("/health/live")["requests_waiting"] == 1, "it")
+        peer.close()
+        behind = SERVER.steps_behind(rows=2)
+        driver.wait_for(lambda: SERVER.get_json("/health/live")["requests_waiting"] == 2, "both")
+    finally:
+        os.kill(SERVER.ranks[0], signal.SIGCONT)
+    for thread in (running, behind):
+        thread.join()
+        check(isinstance(thread.answer, tuple) and thread.answer[0] == 200, thread.answer)
+    check(int(re.search(refused, metrics(), re.M)[1]) == before + 1, metrics())
+
+
 def test_full_queue():
     """Requests beyond the bound are refused at once; the others are all answered."""
     threads = [SERVER.steps_behind(rows=1, count=2000, check="none")]
@@ -238,4 +263,4 @@ with SERVER:
     driver.main([
         test_block, test_health, test_package, test_steps, test_many_checked_steps, test_bad_bodies,
         test_paths_and_methods, test_limits, test_tensors, test_metrics, test_departed_client,
-        test_full_queue, test_drain])
+        test_left_while_waiting, test_full_queue, test_drain])
