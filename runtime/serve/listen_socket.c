@@ -80,6 +80,20 @@ static enum tf_status describe(int fd, char *out_text, struct tf_error *err)
 	return TF_OK;
 }
 
+/* Only a name that does not exist is the caller's mistake; the rest may pass. */
+static enum tf_status fail_name(const char *address, int code, struct tf_error *err)
+{
+	enum tf_status status = TF_E_SYSTEM;
+
+	if (code == EAI_SYSTEM)
+		return TF_FAIL_ERRNO(err, "cannot listen at '%s'", address);
+	if (code == EAI_MEMORY)
+		status = TF_E_NO_MEMORY;
+	else if (code != EAI_AGAIN && code != EAI_FAIL)
+		status = TF_E_NOT_FOUND;
+	return TF_FAIL(err, status, "cannot listen at '%s': %s", address, gai_strerror(code));
+}
+
 enum tf_status tf_listen_open(
 	const char *address, int *out_fd, char *out_text, struct tf_error *err)
 {
@@ -92,8 +106,7 @@ enum tf_status tf_listen_open(
 	TF_TRY(split(address, &place, err));
 	code = getaddrinfo(place.host, place.port, &hints, &infos);
 	if (code)
-		return TF_FAIL(
-			err, TF_E_NOT_FOUND, "cannot listen at '%s': %s", address, gai_strerror(code));
+		return fail_name(address, code, err);
 	for (struct addrinfo *info = infos; info && fd < 0; info = info->ai_next)
 		fd = bind_one(info);
 	status =
