@@ -205,11 +205,21 @@ static void look_for_silence(struct tf_crew *crew, int64_t now_ns)
 	}
 }
 
+/* What this process slept through is neither silence nor standing still. */
+static void forgive(struct tf_crew_member *member, int64_t now_ns, int64_t gap_ns)
+{
+	member->heard_ns = now_ns;
+	member->progress_ns += gap_ns;
+	if (member->progress_ns > now_ns)
+		member->progress_ns = now_ns;
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
 	struct tf_crew *crew = user;
 	int64_t now = tf_now_ns();
-	int late = now - crew->ticked_ns > crew->timeout_ns / LATES_A_TIMEOUT;
+	int64_t gap = now - crew->ticked_ns;
+	int late = gap > crew->timeout_ns / LATES_A_TIMEOUT;
 
 	(void)fd;
 	(void)what;
@@ -217,7 +227,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
 	for (uint32_t rank = 0; rank < crew->world; rank++) {
 		hear(&crew->members[rank]);
 		if (late)
-			crew->members[rank].heard_ns = now;
+			forgive(&crew->members[rank], now, gap);
 		look_for_end(&crew->members[rank]);
 	}
 	look_for_silence(crew, now);
