@@ -100,16 +100,16 @@ static void test_the_same_program_gives_the_same_bytes(void **state)
 }
 
 /*
- * A selector that names another kernel than the graph has is not seen by the bytes; a launch with a
- * wrong count is.
+ * A selector that names another kernel than the graph has is not seen by the bytes; a launch that
+ * takes another operand is.
  */
 static void test_the_check_refuses_what_is_wrong(void **state)
 {
 	const struct tf_program *program;
 	struct tf_bytes catalog = {0};
 	struct tf_error err = {0};
+	struct tf_launch_word *input;
 	struct bench bench;
-	uint64_t *count;
 
 	(void)state;
 	bench_init(&bench, 2, workload, NULL);
@@ -123,10 +123,12 @@ static void test_the_check_refuses_what_is_wrong(void **state)
 	assert_non_null(strstr(err.text, "world"));
 
 	program = &bench.programs[0];
-	count = (uint64_t *)(void *)(program->args.data +
-		program->launches[program->graphs[0].nodes[0].launch].args_off +
-		offsetof(struct tf_collective_args, count));
-	*count -= 1; /* the last element of the first step's first sum stays as it was */
+	input =
+		&program->launch_words[program->launches[program->graphs[0].nodes[0].launch].words_first];
+	assert_int_equal(input->arg_off, offsetof(struct tf_collective_args, input));
+	for (uint32_t i = 0; i < program->buffer_count; i++)
+		if (program->buffers[i].role == TF_BUFFER_INPUT && program->buffers[i].group == 1)
+			input->segment_off = program->buffers[i].segment_off; /* of the larger capacity */
 	assert_int_equal(tf_catalog_write(program, &catalog, &err), TF_OK);
 	bench_write_package(paths[1], &catalog);
 	memset(&err, 0, sizeof(err));
