@@ -128,6 +128,15 @@ int tf_graph_calls_library(const struct tf_graph *graph)
 	return 0;
 }
 
+int tf_program_calls_library(const struct tf_program *program)
+{
+	for (uint32_t i = 0; i < program->graph_count; i++) {
+		if (tf_graph_calls_library(&program->graphs[i]))
+			return 1;
+	}
+	return 0;
+}
+
 int tf_program_tries_library(const struct tf_program *program)
 {
 	for (uint32_t i = 0; i < program->candidate_count; i++) {

@@ -311,6 +311,8 @@ static inline int tf_candidate_is_library(const struct tf_candidate *candidate)
 }
 /* Whether a node of the graph is a call of a communication library. */
 int tf_graph_calls_library(const struct tf_graph *graph);
+/* Whether a graph that was read has such a node. */
+int tf_program_calls_library(const struct tf_program *program);
 /* Whether one of the candidates is a communication library's. */
 int tf_program_tries_library(const struct tf_program *program);
 /*
@@ -325,6 +327,13 @@ int tf_program_is_touched(const struct tf_program *program, uint32_t buffer);
 int tf_program_has_foreign(const struct tf_program *program);
 
 int tf_candidate_equal(const struct tf_candidate *a, const struct tf_candidate *b);
+
+/* Indices of the buffers by rising segment_off, which the caller frees. TF_E_NO_MEMORY. */
+TF_WARN_UNUSED enum tf_status tf_program_order_buffers(
+	const struct tf_program *program, uint32_t **out, struct tf_error *err);
+/* In that order: the last buffer that starts at or before `off`, or NULL. */
+const struct tf_buffer *tf_program_buffer_before(
+	const struct tf_program *program, const uint32_t *by_off, uint64_t off);
 
 /* Elements and bytes of one rank's input, and of one rank's output. */
 uint64_t tf_group_input_count(const struct tf_group *group);

@@ -214,6 +214,14 @@ static int compare_off(const void *a, const void *b, void *program)
 		buffers[*(const uint32_t *)a].segment_off, buffers[*(const uint32_t *)b].segment_off);
 }
 
+enum tf_status tf_program_order_buffers(
+	const struct tf_program *program, uint32_t **out, struct tf_error *err)
+{
+	const struct tf_check check = {.program = program};
+
+	return tf_check_order(&check, program->buffer_count, compare_off, out, err);
+}
+
 static int compare_name(const void *a, const void *b, void *program)
 {
 	const struct tf_buffer *buffers = ((const struct tf_program *)program)->buffers;
@@ -277,24 +285,24 @@ enum tf_status tf_check_buffers(struct tf_check *check, struct tf_error *err)
 		check, program->buffer_count, compare_name, "buffers", "have the same name", err));
 	TF_TRY(tf_check_unique(check, program->buffer_count, compare_operand, "buffers",
 		"are the same operand of the same group and pair", err));
-	TF_TRY(tf_check_order(check, program->buffer_count, compare_off, &check->buffers_by_off, err));
+	TF_TRY(tf_program_order_buffers(program, &check->buffers_by_off, err));
 	return check_overlap(check, err);
 }
 
-/* The last buffer that starts at or before `off`, or NULL. */
-static const struct tf_buffer *buffer_before(const struct tf_check *check, uint64_t off)
+const struct tf_buffer *tf_program_buffer_before(
+	const struct tf_program *program, const uint32_t *by_off, uint64_t off)
 {
-	uint32_t low = 0, high = check->program->buffer_count;
+	uint32_t low = 0, high = program->buffer_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (check->program->buffers[check->buffers_by_off[middle]].segment_off <= off)
+		if (program->buffers[by_off[middle]].segment_off <= off)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &check->program->buffers[check->buffers_by_off[low - 1]] : NULL;
+	return low ? &program->buffers[by_off[low - 1]] : NULL;
 }
 
 enum tf_status tf_check_place(
@@ -317,7 +325,7 @@ enum tf_status tf_check_place(
 			range_inside(off, bytes, parts[i].off, parts[i].bytes))
 			return TF_OK;
 	}
-	buffer = buffer_before(check, off);
+	buffer = tf_program_buffer_before(program, check->buffers_by_off, off);
 	if (!buffer || !range_inside(off, bytes, buffer->segment_off, buffer->bytes))
 		return TF_FAIL(err, TF_E_INVALID,
 			"offset %" PRIu64 " with %" PRIu64 " bytes lies in no declared buffer", off, bytes);

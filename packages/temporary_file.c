@@ -60,13 +60,14 @@ static enum tf_status check_target(int folder_fd, const char *target, struct tf_
 {
 	const char *name = base_name(target);
 	struct stat found;
+	int exists;
 
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return TF_FAIL(err, TF_E_USAGE, "cannot write '%s': it names no file", target);
-	if (fstatat(folder_fd, name, &found, 0) == 0 && S_ISDIR(found.st_mode))
+	exists = fstatat(folder_fd, name, &found, 0) == 0;
+	if (exists && S_ISDIR(found.st_mode))
 		return TF_FAIL(err, TF_E_USAGE, "cannot write '%s': it is a folder", target);
-	if (is_descriptor(folder_fd, name) ||
-		(fstatat(folder_fd, name, &found, 0) == 0 && !S_ISREG(found.st_mode)))
+	if (is_descriptor(folder_fd, name) || (exists && !S_ISREG(found.st_mode)))
 		return TF_FAIL(err, TF_E_USAGE,
 			"cannot write '%s': it is a special file, which a regular one would replace", target);
 	return TF_OK;

@@ -285,8 +285,8 @@ static enum tf_status plan_module(
  */
 static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *err)
 {
-	static const char *const startup[] = {"pass_begin", "sample_begin", "sample_end", "select"};
-	uint32_t collective_count, startup_count;
+	uint32_t collective_count, startup_count, name_count;
+	const char *const *startup = tf_startup_kernel_names(&name_count);
 	const struct tf_kernel_word *collective_words = tf_collective_words(&collective_count);
 	const struct tf_kernel_word *startup_words = tf_startup_words(&startup_count);
 
@@ -314,7 +314,7 @@ static enum tf_status plan_kernels(struct tf_program *program, struct tf_error *
 			TF_TRY(add_kernel(program, TF_COPY_ENGINE_OPEN, sizeof(struct tf_collective_args), 0,
 				collective_count, err));
 	}
-	for (size_t i = 0; i < sizeof(startup) / sizeof(startup[0]); i++)
+	for (uint32_t i = 0; i < name_count; i++)
 		TF_TRY(add_kernel(program, startup[i], sizeof(struct tf_startup_args), collective_count,
 			startup_count, err));
 	return TF_OK;

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,45 +16,6 @@ struct checking {
 	uint32_t *by_off; /* (buffer_count): buffers by rising segment_off */
 	uint64_t mask_off, mask_end;
 };
-
-static int compare_offsets(const void *a, const void *b, void *user)
-{
-	const struct tf_buffer *buffers = ((const struct tf_program *)user)->buffers;
-	uint64_t left = buffers[*(const uint32_t *)a].segment_off;
-	uint64_t right = buffers[*(const uint32_t *)b].segment_off;
-
-	return (left > right) - (left < right);
-}
-
-static enum tf_status sort_buffers(struct checking *check, struct tf_error *err)
-{
-	uint32_t count = check->program->buffer_count;
-
-	check->by_off = tf_calloc(count, sizeof(check->by_off[0]));
-	if (!check->by_off)
-		return TF_FAIL(err, TF_E_NO_MEMORY, "no memory to check launches");
-	for (uint32_t i = 0; i < count; i++)
-		check->by_off[i] = i;
-	qsort_r(check->by_off, count, sizeof(check->by_off[0]), compare_offsets,
-		(void *)(uintptr_t)check->program);
-	return TF_OK;
-}
-
-/* The last buffer that begins at `off` or before, or NULL. */
-static const struct tf_buffer *buffer_at(const struct checking *check, uint64_t off)
-{
-	uint32_t low = 0, high = check->program->buffer_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (check->program->buffers[check->by_off[middle]].segment_off <= off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &check->program->buffers[check->by_off[low - 1]] : NULL;
-}
 
 static const struct tf_launch_word *word_at(
 	const struct checking *check, const struct tf_launch *launch, size_t arg_off)
@@ -72,11 +32,12 @@ static enum tf_status check_operand(const struct checking *check, const struct t
 	size_t arg_off, const char *name, uint64_t bytes, struct tf_error *err)
 {
 	const struct tf_launch_word *word = word_at(check, launch, arg_off);
-	const struct tf_buffer *buffer = word ? buffer_at(check, word->segment_off) : NULL;
+	const struct tf_buffer *buffer;
 
 	if (!word || word->peer)
 		return TF_FAIL(
 			err, TF_E_INVALID, "'%s' is %s", name, word ? "in a peer's segment" : "missing");
+	buffer = tf_program_buffer_before(check->program, check->by_off, word->segment_off);
 	if (!buffer || word->segment_off - buffer->segment_off > buffer->bytes ||
 		bytes > buffer->bytes - (word->segment_off - buffer->segment_off))
 		return TF_FAIL(err, TF_E_INVALID,
@@ -253,8 +214,13 @@ static enum tf_status check_startup(
 
 static int is_startup_kernel(const char *name)
 {
-	return !strcmp(name, "pass_begin") || !strcmp(name, "sample_begin") ||
-		!strcmp(name, "sample_end") || !strcmp(name, "select");
+	uint32_t count;
+	const char *const *names = tf_startup_kernel_names(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
 }
 
 /* A body finds a word where it was built to find it. */
@@ -304,7 +270,7 @@ static enum tf_status check_launch(
 enum tf_status tf_launches_check(const struct tf_program *program, struct tf_error *err)
 {
 	struct checking check = {.program = program};
-	enum tf_status status = sort_buffers(&check, err);
+	enum tf_status status = tf_program_order_buffers(program, &check.by_off, err);
 
 	(void)tf_startup_places(
 		program->group_count, program->candidate_count, &check.mask_off, NULL, NULL, NULL, NULL);

@@ -330,3 +330,11 @@ const struct tf_kernel_word *tf_startup_words(uint32_t *out_count)
 	*out_count = sizeof(words) / sizeof(words[0]);
 	return words;
 }
+
+const char *const *tf_startup_kernel_names(uint32_t *out_count)
+{
+	static const char *const names[] = {"pass_begin", "sample_begin", "sample_end", "select"};
+
+	*out_count = sizeof(names) / sizeof(names[0]);
+	return names;
+}

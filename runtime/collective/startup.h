@@ -89,6 +89,9 @@ struct tf_startup_args {
 
 const struct tf_kernel_word *tf_startup_words(uint32_t *out_count);
 
+/* Those four names; their number in out_count. */
+const char *const *tf_startup_kernel_names(uint32_t *out_count);
+
 #ifdef __cplusplus
 }
 #endif

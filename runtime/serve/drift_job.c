@@ -89,6 +89,7 @@ static enum tf_status print_json(const struct drift_job *drift, struct tf_error 
 {
 	const struct tf_supervisor *supervisor = drift->job.supervisor;
 	const struct tf_program *program = &supervisor->view.loaded.program;
+	const char *clock = tf_host_sample_clock(program->world);
 	struct tf_bytes body = {0};
 	struct tf_json json = {.to = &body};
 	struct tf_drift_row row;
@@ -99,7 +100,7 @@ static enum tf_status print_json(const struct drift_job *drift, struct tf_error 
 	tf_json_text(&json, "sha256", supervisor->digest_hex);
 	tf_json_array_begin(&json, "groups");
 	for (uint32_t i = 0; i < program->group_count; i++) {
-		tf_drift_compare(program, drift->samples, tf_host_sample_clock(program->world), i, &row);
+		tf_drift_compare(program, drift->samples, clock, i, &row);
 		put_row(&json, program, i, &row);
 	}
 	tf_json_array_end(&json);

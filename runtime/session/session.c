@@ -270,23 +270,15 @@ static int64_t extra_ns(const struct tf_session *session, enum tf_session_phase 
 		: 0;
 }
 
-static int calls_library(const struct tf_program *program)
-{
-	for (uint32_t i = 0; i < program->graph_count; i++)
-		if (tf_graph_calls_library(&program->graphs[i]))
-			return 1;
-	return 0;
-}
-
 int64_t tf_session_load_bound(const struct tf_program *program, int64_t timeout_ns)
 {
 	return LOAD_TIMEOUTS * timeout_ns + device_open_ns(program) +
-		(calls_library(program) ? tf_session_library_bound(timeout_ns) : 0);
+		(tf_program_calls_library(program) ? tf_session_library_bound(timeout_ns) : 0);
 }
 
 int64_t tf_session_close_bound(const struct tf_program *program, int64_t timeout_ns)
 {
-	return CLOSE_TIMEOUTS * timeout_ns + (calls_library(program) ? TF_NCCL_END_NS : 0);
+	return CLOSE_TIMEOUTS * timeout_ns + (tf_program_calls_library(program) ? TF_NCCL_END_NS : 0);
 }
 
 enum tf_status tf_session_open(const struct tf_session_options *options, struct tf_link *link,
@@ -355,61 +347,4 @@ void tf_session_close(struct tf_session *session)
 	if (!session->package_borrowed)
 		tf_loaded_package_fini(&session->package);
 	tf_free(session);
-}
-
-const struct tf_program *tf_session_program(const struct tf_session *session)
-{
-	return &session->package.program;
-}
-
-uint32_t tf_session_rank(const struct tf_session *session)
-{
-	return session->rank;
-}
-
-uint64_t tf_session_base(const struct tf_session *session)
-{
-	return session->window.base;
-}
-
-int tf_session_relocated(const struct tf_session *session)
-{
-	return session->window.relocated;
-}
-
-uint64_t tf_session_steps(const struct tf_session *session)
-{
-	return session->steps;
-}
-
-int64_t tf_session_phase_ns(const struct tf_session *session, enum tf_session_phase phase)
-{
-	return (unsigned)phase < TF_PHASE_COUNT ? session->phase_ns[phase] : 0;
-}
-
-const struct tf_control *tf_session_control(const struct tf_session *session)
-{
-	return tf_rank_memory_control(&session->memory, 0, session->control_copy);
-}
-
-uint32_t tf_session_idle_members(const struct tf_session *session, const char **out_names)
-{
-	*out_names = session->package.idle_text;
-	return session->package.idle_members;
-}
-
-const uint8_t *tf_session_digest(const struct tf_session *session)
-{
-	return session->package.digest;
-}
-
-void *tf_session_buffer_data(const struct tf_session *session, uint32_t buffer)
-{
-	return tf_rank_window_at(
-		&session->window, 0, session->package.program.buffers[buffer].segment_off);
-}
-
-int32_t tf_session_cuda_device(const struct tf_session *session)
-{
-	return strcmp(session->properties.kind, "cuda") ? -1 : (int32_t)session->properties.ordinal;
 }

@@ -69,7 +69,7 @@ static void a_layout_without_the_parts_is_refused(void **state)
 
 	(void)state;
 	rig_init(&rig, 2);
-	rig_altered(&rig, "parted.tfp", identity, path, sizeof(path));
+	rig_altered(&rig, "parted.tfp", identity, NULL, path, sizeof(path));
 	memcpy(rig.path, path, sizeof(rig.path));
 	rig_threads(&rig, 2, plain, &off);
 	assert_int_equal(rig.reports[0].status, TF_E_INVALID);

@@ -71,7 +71,7 @@ static void test_a_misfit_lists_every_cause(void **state)
 
 	(void)state;
 	rig_init(&rig, 3);
-	rig_altered(&rig, "misfit.tfp", identity, path, sizeof(path));
+	rig_altered(&rig, "misfit.tfp", identity, NULL, path, sizeof(path));
 	open_paths(&rig, 3, path, path, 0);
 	text = refused(&rig, 3, TF_E_MISFIT);
 	for (size_t i = 0; identity[i]; i++)
@@ -95,7 +95,7 @@ static void test_links_of_gpus(void **state)
 
 	(void)state;
 	rig_init(&rig, 2);
-	rig_altered(&rig, "gpus.tfp", identity, path, sizeof(path));
+	rig_altered(&rig, "gpus.tfp", identity, NULL, path, sizeof(path));
 	open_paths(&rig, 2, path, path, 0);
 	assert_has(refused(&rig, 2, TF_E_MISFIT), "links=self pix/pix self', machine 'host:");
 	rig_fini(&rig);
@@ -110,7 +110,7 @@ static void test_information_is_no_misfit(void **state)
 
 	(void)state;
 	rig_init(&rig, 2);
-	rig_altered(&rig, "note.tfp", identity, path, sizeof(path));
+	rig_altered(&rig, "note.tfp", identity, NULL, path, sizeof(path));
 	open_paths(&rig, 2, path, path, 0);
 	assert_true(rig_is_ok(&rig, 2));
 	rig_fini(&rig);
@@ -137,7 +137,7 @@ static void test_one_rank_has_another_package(void **state)
 
 	(void)state;
 	rig_init(&rig, 4);
-	rig_altered(&rig, "other.tfp", identity, path, sizeof(path));
+	rig_altered(&rig, "other.tfp", identity, NULL, path, sizeof(path));
 	for (uint32_t odd = 0; odd < 4; odd += 3) {
 		char name[16];
 		const char *text;
@@ -243,26 +243,6 @@ static void test_a_capacity_below_all(void **state)
 	rig_fini(&rig);
 }
 
-/* Writes the rig's program with another layout to `path`. */
-static void write_with_layout(
-	const struct rig *rig, const struct tf_layout *layout, const char *path)
-{
-	const struct tf_bytes *catalog = &rig->bench.catalogs[0];
-	struct tf_program program = {0};
-	struct tf_bytes altered = {0};
-	struct tf_error err = {0};
-
-	if (tf_catalog_read(catalog->data, catalog->size, TF_CATALOG_STARTUP | TF_CATALOG_SAMPLES,
-			&program, &err) != TF_OK)
-		fail_msg("%s", err.text);
-	program.layout = *layout;
-	if (tf_catalog_write(&program, &altered, &err) != TF_OK)
-		fail_msg("%s", err.text);
-	bench_write_package(path, &altered);
-	tf_bytes_fini(&altered);
-	tf_program_fini(&program);
-}
-
 /*
  * The control words and flags are cleared by this build's sizes, whatever the file says: a layout
  * that has less room for them, or has them elsewhere, would be overwritten.
@@ -275,17 +255,16 @@ static void test_a_layout_that_is_not_ours(void **state)
 
 	(void)state;
 	rig_init(&rig, 2);
-	snprintf(path, sizeof(path), "%s/layout.tfp", rig.folder);
 	layout = rig.bench.programs[0].layout;
 	snprintf(text, sizeof(text), "layout: control_bytes is 4096, this build's kernels take %llu",
 		(unsigned long long)layout.control_bytes);
 	layout.control_bytes = 4096;
-	write_with_layout(&rig, &layout, path);
+	rig_altered(&rig, "layout.tfp", NULL, &layout, path, sizeof(path));
 	open_paths(&rig, 2, path, path, 0);
 	assert_has(refused(&rig, 2, TF_E_INVALID), text);
 	layout = rig.bench.programs[0].layout;
 	layout.flag_bytes -= 4096;
-	write_with_layout(&rig, &layout, path);
+	rig_altered(&rig, "layout.tfp", NULL, &layout, path, sizeof(path));
 	open_paths(&rig, 2, path, path, 0);
 	assert_has(refused(&rig, 2, TF_E_INVALID), "layout: flag_bytes is ");
 	rig_fini(&rig);

@@ -75,8 +75,8 @@ void rig_fini(struct rig *rig)
 	bench_fini(&rig->bench);
 }
 
-const char *rig_altered(
-	struct rig *rig, const char *name, const char *const *identity, char *out, size_t bytes)
+const char *rig_altered(struct rig *rig, const char *name, const char *const *identity,
+	const struct tf_layout *layout, char *out, size_t bytes)
 {
 	const struct tf_bytes *catalog = &rig->bench.catalogs[0];
 	struct tf_program program = {0};
@@ -90,6 +90,8 @@ const char *rig_altered(
 		if (tf_program_set_identity(&program, identity[0], identity[1], &err) != TF_OK)
 			die(name, err.text);
 	}
+	if (layout)
+		program.layout = *layout;
 	if (tf_catalog_write(&program, &altered, &err) != TF_OK)
 		die(name, err.text);
 	snprintf(out, bytes, "%s/%s", rig->folder, name);

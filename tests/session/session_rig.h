@@ -38,11 +38,11 @@ void rig_init_with(struct rig *rig, uint32_t world, const char *ladder, int no_p
 void rig_fini(struct rig *rig);
 
 /*
- * Writes the rig's program with other identity values (key, value, ..., NULL) to NAME in the rig's
- * folder; returns `out`.
+ * Writes the rig's program with other identity values (key, value, ..., NULL) and another layout,
+ * each as it is where NULL, to NAME in the rig's folder; returns `out`.
  */
-const char *rig_altered(
-	struct rig *rig, const char *name, const char *const *identity, char *out, size_t bytes);
+const char *rig_altered(struct rig *rig, const char *name, const char *const *identity,
+	const struct tf_layout *layout, char *out, size_t bytes);
 
 /* Options for the rig's package with a bound that only a deadlock reaches. */
 struct tf_session_options rig_options(const struct rig *rig);
